@@ -1,0 +1,76 @@
+"""Splits data into a low-rank part, what repeats, and sparse outliers, what stands out.
+
+Public names are imported when first used, so that ``import unmingle`` itself loads no other package.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from . import metrics as metrics
+    from . import objective as objective
+    from . import prox as prox
+    from . import solvers as solvers
+    from . import store as store
+    from . import synth as synth
+    from .decomposition import Decomposition as Decomposition
+    from .decomposition import decompose as decompose
+    from .decomposition import penalty_max as penalty_max
+    from .estimators import RobustPCA as RobustPCA
+
+__version__ = "0.1.0"
+
+_MODULE_OF = {
+    "Decomposition": "decomposition",
+    "RobustPCA": "estimators",
+    "decompose": "decomposition",
+    "penalty_max": "decomposition",
+}
+_SUBMODULES = ("metrics", "objective", "prox", "solvers", "store", "synth")
+
+__all__ = sorted([*_MODULE_OF, *_SUBMODULES, "load"])
+
+
+def load(path: "str | PathLike[str]") -> Any:
+    """Read back what a ``save`` method wrote.
+
+    The kind named in the file is looked up among the public classes; no code is taken from the file.
+
+    Parameters
+    ----------
+    path : path
+        A ``.safetensors`` file.
+
+    Returns
+    -------
+    object
+        An object of the class that was saved.
+
+    Raises
+    ------
+    unmingle.store.StoreError
+        The file is missing, damaged, not one of unmingle's, or of a newer format or unknown kind.
+    """
+    store = import_module("unmingle.store")
+    stored = store.read(path)
+    known = __getattr__(stored.kind) if stored.kind in _MODULE_OF else None
+    from_store = getattr(known, "_from_store", None)
+    if from_store is None:
+        raise store.StoreError(f"{path} holds a {stored.kind!r}, which unmingle {__version__} does not know.")
+    return from_store(stored.parameters, stored.arrays)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,291 @@
+"""Models to and from ``.safetensors`` files.
+
+A file holds a kind, a format version, parameters and arrays. This module knows no class: who saves chooses
+the kind, who loads finds the class by it. Kind, version, parameters (as JSON) and a checksum of all content
+are one entry of the file's metadata; the arrays are its tensors. Reading runs no code from the file.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_safetensors
+
+FORMAT_VERSION = 1
+
+_METADATA_KEY = "unmingle"
+_DTYPES = {
+    "BOOL": "bool",
+    "F16": "float16",
+    "F32": "float32",
+    "F64": "float64",
+    "I8": "int8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "U8": "uint8",
+    "U16": "uint16",
+    "U32": "uint32",
+    "U64": "uint64",
+}
+
+
+class StoreError(ValueError):
+    """A file that cannot be read or written, with the reason in one sentence."""
+
+
+class Stored(NamedTuple):
+    """The content of a file."""
+
+    kind: str
+    version: int
+    parameters: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+class ArrayInfo(NamedTuple):
+    """Shape and dtype of a stored array."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+class Header(NamedTuple):
+    """The content of a file, without the values of its arrays."""
+
+    kind: str
+    version: int
+    parameters: dict[str, Any]
+    arrays: dict[str, ArrayInfo]
+
+
+MIGRATIONS: dict[int, Callable[[Stored], Stored]] = {}
+"""From each older format version, the step to the next one."""
+
+
+def write(
+    path: str | PathLike[str],
+    kind: str,
+    parameters: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+) -> None:
+    """Write a file as a whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        Where to write; an older file there is replaced.
+    kind : str
+        What is stored, by the name of its class.
+    parameters : mapping of str
+        JSON values, with NaN, infinities and NumPy scalars allowed; tuples come back as lists.
+    arrays : mapping of str to ndarray
+        Real, integer or boolean arrays, which come back equal in every bit.
+
+    Raises
+    ------
+    StoreError
+        The content cannot be stored or the file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write(f"{folder}/model.safetensors", "Scaler", {"factor": 2.0}, {"mean": np.zeros(3)})
+    ...     read(f"{folder}/model.safetensors")
+    Stored(kind='Scaler', version=1, parameters={'factor': 2.0}, arrays={'mean': array([0., 0., 0.])})
+    """
+    portable = {name: _portable(name, array) for name, array in arrays.items()}
+    description = _description(kind, FORMAT_VERSION, parameters)
+    entry = json.dumps({**description, "checksum": _checksum(description, portable)})
+    content = to_safetensors(portable, metadata={_METADATA_KEY: entry})
+    with write_atomically(path) as aside:
+        aside.write_bytes(content)
+
+
+def read(path: str | PathLike[str]) -> Stored:
+    """Read a file, check it and bring it to the present format.
+
+    Parameters
+    ----------
+    path : path
+        A file from `write`.
+
+    Returns
+    -------
+    Stored
+        Kind, format version, parameters and arrays.
+
+    Raises
+    ------
+    StoreError
+        The file is missing, damaged, not one of unmingle's, or of a newer format.
+    """
+    with _opened(path) as file:
+        header, checksum = _read_header(path, file)
+        arrays = {name: file.get_tensor(name) for name in header.arrays}
+    if checksum != _checksum(_description(*header[:3]), arrays):
+        raise StoreError(f"{path} is damaged: its checksum does not match its content.")
+    stored = Stored(*header[:3], arrays)
+    while stored.version < FORMAT_VERSION:
+        stored = MIGRATIONS[stored.version](stored)._replace(version=stored.version + 1)
+    return stored
+
+
+def peek(path: str | PathLike[str]) -> Header:
+    """Read what a file holds, but neither the values of its arrays nor, therefore, its checksum.
+
+    Parameters
+    ----------
+    path : path
+        A file from `write`.
+
+    Returns
+    -------
+    Header
+        Kind, format version, parameters, and the shape and dtype of each array.
+
+    Raises
+    ------
+    StoreError
+        The file is missing, not one of unmingle's, of a newer format, or damaged in its header.
+    """
+    with _opened(path) as file:
+        return _read_header(path, file)[0]
+
+
+@contextmanager
+def write_atomically(path: str | PathLike[str]) -> Iterator[Path]:
+    """Give a temporary file to write, then put it in the place of `path` in one step.
+
+    If anything fails before, `path` stays as it was and the temporary file is removed.
+
+    Parameters
+    ----------
+    path : path
+        The file to write or replace.
+
+    Yields
+    ------
+    Path
+        An empty file in the same folder, with the same suffix.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    aside = target.with_name(f".unmingle-{secrets.token_hex(8)}{target.suffix}")
+    try:
+        if target.exists() and not target.is_file():
+            raise StoreError(f"{path} cannot be written: it exists and is not a file.")
+        aside.touch(exist_ok=False)
+        yield aside
+        with aside.open("rb+") as written:
+            os.fsync(written.fileno())
+        os.replace(aside, target)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {_reason(error)}.") from error
+    finally:
+        with suppress(OSError):
+            aside.unlink()
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _portable(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array in C order and little-endian, as it lies in the file."""
+    array = np.asarray(array)
+    if array.dtype.name not in _DTYPES.values():
+        raise StoreError(f"Array {name!r} cannot be stored: its dtype is {array.dtype}, not a real number.")
+    if name == "__metadata__":
+        raise StoreError("Array '__metadata__' cannot be stored: the file format reserves this name.")
+    return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+
+
+def _description(kind: str, version: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        plain = json.loads(json.dumps(dict(parameters), default=_plain))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"The parameters of a {kind} cannot be stored: {error}.") from error
+    return {"kind": kind, "format": version, "parameters": plain}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def _checksum(description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    digest = sha256(json.dumps(description).encode())
+    for name in sorted(arrays):
+        array = _portable(name, arrays[name])
+        digest.update(json.dumps([name, array.dtype.name, array.shape]).encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+@contextmanager
+def _opened(path: str | PathLike[str]) -> Iterator[Any]:
+    try:
+        if not Path(path).exists():
+            raise StoreError(f"{path} does not exist.")
+        if not Path(path).is_file():
+            raise StoreError(f"{path} is not a file.")
+        with safe_open(path, framework="numpy") as file:
+            yield file
+    except SafetensorError as error:
+        raise StoreError(f"{path} is damaged or not a .safetensors file.") from error
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {_reason(error)}.") from error
+
+
+def _read_header(path: str | PathLike[str], file: Any) -> tuple[Header, str]:
+    entry = (file.metadata() or {}).get(_METADATA_KEY)
+    if entry is None:
+        raise StoreError(f"{path} was not written by unmingle.")
+    match _parsed(entry):
+        case {"format": int(version)} if version > FORMAT_VERSION:
+            raise StoreError(
+                f"{path} has format {version}, but this unmingle reads formats up to {FORMAT_VERSION}; "
+                "upgrade it with: pip install --upgrade unmingle"
+            )
+        case {
+            "format": int(version),
+            "kind": str(kind),
+            "parameters": dict(parameters),
+            "checksum": str(checksum),
+        } if version >= 1:
+            return Header(kind, version, parameters, _array_infos(path, file)), checksum
+        case _:
+            raise StoreError(f"{path} is damaged: its header makes no sense.")
+
+
+def _parsed(entry: str) -> Any:
+    try:
+        return json.loads(entry)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _array_infos(path: str | PathLike[str], file: Any) -> dict[str, ArrayInfo]:
+    infos = {}
+    for name in sorted(file.keys()):
+        stored = file.get_slice(name)
+        if stored.get_dtype() not in _DTYPES:
+            raise StoreError(f"{path} is damaged: its array {name!r} is of type {stored.get_dtype()}.")
+        infos[name] = ArrayInfo(tuple(stored.get_shape()), _DTYPES[stored.get_dtype()])
+    return infos

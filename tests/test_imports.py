@@ -1,0 +1,113 @@
+"""What is imported when, and what works without the optional packages; each case in a process of its own."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ["numpy", "scipy", "sklearn", "numba", "safetensors"]
+OPTIONAL = [
+    "av",
+    "dask",
+    "distributed",
+    "matplotlib",
+    "onnx",
+    "onnxruntime",
+    "pandas",
+    "PIL",
+    "rich",
+    "sounddevice",
+    "soundfile",
+    "starlette",
+    "torch",
+    "typer",
+    "uvicorn",
+    "zarr",
+]
+
+HIDE_OPTIONAL = f"""
+import sys
+
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        package = name.partition(".")[0]
+        if package in {OPTIONAL!r}:
+            raise ModuleNotFoundError(f"No module named {{package!r}}", name=package)
+
+sys.meta_path.insert(0, Hide())
+"""
+
+
+def python(code, *, hide=False):
+    command = [sys.executable, "-W", "error", "-c", (HIDE_OPTIONAL if hide else "") + code]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def loaded_packages(statement):
+    done = python(f"import json, sys\n{statement}\nprint(json.dumps(list(sys.modules)))")
+    assert done.returncode == 0, done.stderr
+    return {name.partition(".")[0] for name in json.loads(done.stdout)}
+
+
+def test_import_loads_no_other_package():
+    assert loaded_packages("import unmingle; dir(unmingle)").isdisjoint(HEAVY + OPTIONAL)
+
+
+@pytest.mark.parametrize("name", ["decompose", "objective", "prox", "store"])
+def test_core_loads_no_optional_package(name):
+    loaded = loaded_packages(f"import unmingle; unmingle.{name}")
+    assert "numpy" in loaded
+    assert loaded.isdisjoint(set(OPTIONAL) - {"pandas"})
+
+
+def test_hiding_hides():
+    assert "No module named 'torch'" in python("import torch", hide=True).stderr
+
+
+WITHOUT_OPTIONAL = {
+    "decompose": """
+part = unmingle.decompose(X)
+np.testing.assert_allclose(part.low_rank + part.outliers + part.residual, X, atol=1e-10)
+assert np.abs(part.outliers[3, 4]) > 5
+""",
+    "estimator": """
+model = unmingle.RobustPCA(n_components=2).fit(X)
+codes = model.transform(X[:5])
+assert codes.shape[0] == 5 and np.isfinite(codes).all()
+""",
+    "save and load": """
+import os, tempfile
+model = unmingle.RobustPCA(n_components=2).fit(X)
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "model.safetensors")
+    model.save(path)
+    np.testing.assert_array_equal(unmingle.load(path).components_, model.components_)
+""",
+}
+
+
+@pytest.mark.parametrize("code", WITHOUT_OPTIONAL.values(), ids=WITHOUT_OPTIONAL.keys())
+def test_core_works_without_optional_packages(code):
+    data = """
+import numpy as np, unmingle
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 20))
+X[3, 4] += 10
+"""
+    done = python(data + code + "print('done')", hide=True)
+    assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.parametrize(("package", "extra"), [("torch", "train"), ("PIL", "media"), ("matplotlib", "plot")])
+def test_missing_extra_names_the_command(package, extra):
+    done = python(f"from unmingle._validation import require; require({package!r}, {extra!r})", hide=True)
+    sentence = f"ImportError: {package} is not installed; install it with: pip install 'unmingle[{extra}]'"
+    assert done.stderr.splitlines()[-1] == sentence
+
+
+def test_command_line_without_its_extra_names_the_command():
+    done = python("from unmingle.cli import main; sys.argv = ['unmingle', 'demo']; main()", hide=True)
+    assert done.returncode == 1
+    assert done.stderr.rstrip().endswith("pip install 'unmingle[cli]'")
+    assert "Traceback" not in done.stderr
