@@ -1,7 +1,14 @@
 """Checks of what comes from outside, and the sentences that say what is wrong with it."""
 
 from importlib import import_module
+from math import isfinite
+from numbers import Integral, Real
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def require(module: str, extra: str) -> ModuleType:
@@ -40,3 +47,104 @@ def require(module: str, extra: str) -> ModuleType:
             raise
         message = f"{package} is not installed; install it with: pip install 'unmingle[{extra}]'"
         raise ImportError(message, name=package) from error
+
+
+def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
+    """Return ``X`` as a two-dimensional C-ordered array of float32 or float64, NaN where missing, or say what is wrong.
+
+    Integers and booleans become float64. No copy is made where none is needed.
+    """
+    import numpy as np
+
+    if hasattr(X, "toarray"):
+        raise TypeError(f"{name} must be a dense array, got a sparse one; convert it with {name}.toarray().")
+    if hasattr(X, "dtypes") and any(str(kind) in ("object", "category") for kind in X.dtypes):
+        X = X.astype(np.float64)
+    array = np.ma.filled(X.astype(np.float64), np.nan) if np.ma.isMaskedArray(X) else np.asarray(X)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} must be real. Complex data not supported; decompose its magnitude instead.")
+    if array.dtype.kind not in "fiub":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} must hold numbers, got entries of type {array.dtype}.") from None
+    if array.ndim != 2:
+        hint = "; reshape a single sample with X.reshape(1, -1)" if array.ndim == 1 else ""
+        raise ValueError(f"{name} must have two dimensions, samples by features, got {array.ndim}{hint}.")
+    if 0 in array.shape:
+        n, m = array.shape
+        raise ValueError(f"{name} must hold at least one sample and one feature, got {n} sample(s) and {m} feature(s).")
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    largest = np.max(np.abs(array), where=~np.isnan(array), initial=0.0)
+    if np.isinf(largest):
+        raise ValueError(f"{name} contains infinity; replace it, by NaN if the entry is to count as missing.")
+    if np.isnan(array).all():
+        raise ValueError(f"{name} holds only NaN: every entry is missing, there is nothing to decompose.")
+    return np.ascontiguousarray(array)
+
+
+def check_mask(mask: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":
+    """Return a mask of observed entries, or say what is wrong with it."""
+    import numpy as np
+
+    array = np.asarray(mask)
+    if array.dtype != bool or array.shape != shape:
+        raise ValueError(
+            f"mask must be a boolean array of the shape of X, {shape}, True where an entry is observed; "
+            f"got {array.dtype} of shape {array.shape}."
+        )
+    return array
+
+
+def check_positive(value: Any, name: str, *, zero: bool = False) -> float:
+    """Return a finite positive number, or say what is wrong with it."""
+    wanted = "at least 0" if zero else "above 0"
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.")
+    if value < 0 or (value == 0 and not zero):
+        raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+    return float(value)
+
+
+def check_count(value: Any, name: str) -> int:
+    """Return a whole number of at least 1, or say what is wrong with it."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    return int(value)
+
+
+def check_choice(value: Any, name: str, choices: "tuple[str, ...]") -> str:
+    """Return one of the choices, or list them."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return str(value)
+
+
+def check_outlier_penalty(value: Any, n_features: int) -> "float | NDArray[np.float64]":
+    """Return a positive number, or a vector of them, one for each feature."""
+    import numpy as np
+
+    if np.ndim(value) == 0:
+        return check_positive(value, "outlier_penalty")
+    vector = np.asarray(value, dtype=np.float64)
+    if vector.shape != (n_features,):
+        raise ValueError(
+            f"outlier_penalty must be one number or one for each of the {n_features} features, "
+            f"got an array of shape {vector.shape}."
+        )
+    if not (np.isfinite(vector).all() and (vector > 0).all()):
+        raise ValueError("outlier_penalty must be finite and above 0 for every feature.")
+    return vector
+
+
+def generator(random_state: Any) -> "np.random.Generator":
+    """Random generator from a seed, a Generator, scikit-learn's RandomState, or None for fresh entropy."""
+    import numpy as np
+
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(f"random_state must be a seed, a generator or None, got {random_state!r}.") from None

@@ -1,0 +1,343 @@
+"""`decompose`: one matrix into a low-rank part and sparse outliers, with a certificate."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import frexp, nan, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import solvers
+from ._validation import (
+    check_choice,
+    check_count,
+    check_mask,
+    check_matrix,
+    check_outlier_penalty,
+    check_positive,
+    generator,
+)
+from .iterate import Progress, run
+from .linalg import LowRank
+from .objective import certify_unconstrained, gap_criterion
+from .penalties import Penalties, from_noise, noise_level, penalty_limits
+from .prox import soft_threshold
+from .solvers.pcp import certify as certify_pursuit
+
+__all__ = ["Decomposition", "decompose", "penalty_max"]
+
+Array = NDArray[np.floating[Any]]
+Callback = Callable[[Progress], object]
+
+_ITERATES = {"proximal": solvers.proximal, "alternating": solvers.alternating}
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """A matrix taken apart: ``X = low_rank + outliers + residual``.
+
+    The parts of a DataFrame are DataFrames. Where X is missing, outliers and residual are 0 and ``low_rank`` is the
+    imputation. ``low_rank`` and ``residual`` are computed when asked for.
+    """
+
+    codes: Array
+    """(n, q): the coordinates of the samples."""
+    components: Array
+    """(q, m): the atoms, of falling norm."""
+    _X: Array = field(repr=False)
+    _outliers: Array = field(repr=False)
+    rank_penalty: float
+    outlier_penalty: Any
+    objective: float = nan
+    """Value of the problem solved, at the answer."""
+    gap: float = nan
+    """Relative duality gap: the objective is at most this fraction above its minimum."""
+    n_iter: int = 0
+    converged: bool = True
+    sample_gap: Array | None = None
+    """(n,): gap of each sample's own projection, from `RobustPCA.decompose`."""
+    _frame: Any = field(default=None, repr=False)
+
+    @property
+    def rank(self) -> int:
+        """Number of components."""
+        return len(self.components)
+
+    @property
+    def low_rank(self) -> Any:
+        """(n, m): what repeats, ``codes @ components``."""
+        return self._like_input(self.codes @ self.components)
+
+    @property
+    def outliers(self) -> Any:
+        """(n, m): what stands out; exactly zero elsewhere."""
+        return self._like_input(self._outliers)
+
+    @property
+    def residual(self) -> Any:
+        """(n, m): what is left, small and dense."""
+        rest = self._X - self.codes @ self.components - self._outliers
+        return self._like_input(np.where(np.isnan(self._X), 0, rest))
+
+    def _like_input(self, part: Array) -> Any:
+        if self._frame is None:
+            return part
+        return type(self._frame)(part, index=self._frame.index, columns=self._frame.columns)
+
+
+def decompose(
+    X: ArrayLike,
+    *,
+    n_components: int | None = None,
+    rank_penalty: float | str = "auto",
+    outlier_penalty: ArrayLike | str = "auto",
+    solver: str = "proximal",
+    eps: float = 0.0,
+    mask: ArrayLike | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 500,
+    callback: Callback | None = None,
+    random_state: Any = None,
+) -> Decomposition:
+    r"""Split a matrix into a low-rank part and sparse outliers.
+
+    Solvers "proximal" and "alternating" minimise (2), the latter in its factored form (4) with at most
+    ``n_components`` atoms; "pcp" minimises (1)::
+
+        (2)  1/2 ||X - L - O||_F^2 + rank_penalty ||L||_* + outlier_penalty ||O||_1
+        (1)  ||L||_* + outlier_penalty ||O||_1   subject to   ||X - L - O||_F <= eps
+
+    Data are not centred: a mean is one more component. Scaling X by c > 0 scales both parts by c.
+
+    Parameters
+    ----------
+    X : array or DataFrame of shape (n_samples, n_features)
+        Data; NaN means missing. float32 stays float32, integers and booleans become float64.
+    n_components : int, optional
+        At most so many components; None for as many as the data ask for. Not for "pcp".
+    rank_penalty : float or "auto"
+        Larger: lower rank. "auto" is sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
+    outlier_penalty : float, array of shape (n_features,), or "auto"
+        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, n))``, and 1 / sqrt(max(m, n)) for "pcp", where
+        the symbol has another meaning: it is this one divided by the rank penalty.
+    solver : {"proximal", "alternating", "pcp"}
+        "proximal" for a certified answer of (2), "alternating" for a given number of components, "pcp" for clean data.
+    eps : float
+        Frobenius norm of the noise that "pcp" allows for.
+    mask : boolean array of shape (n_samples, n_features), optional
+        True where an entry is observed.
+    tol : float
+        Stop at this relative duality gap, or stationarity residual of (4) if all ``n_components`` are in use; "pcp"
+        stops at this relative residual. float32 stops at 1e-4 at the least.
+    max_iter : int
+        Stop after so many iterations, with a ConvergenceWarning.
+    callback : callable, optional
+        Called after each iteration with an object that has ``n_iter``, ``max_iter``, ``measure`` and ``tol``; a true
+        answer stops.
+    random_state : int, Generator or None
+        Starts the partial SVD; the same seed gives the same numbers.
+
+    Returns
+    -------
+    Decomposition
+        ``low_rank``, ``outliers``, ``residual``, ``codes``, ``components``, ``objective``, ``gap``, ...
+
+    Examples
+    --------
+    >>> import numpy as np, unmingle
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.outer(rng.standard_normal(60), rng.standard_normal(40)) + 0.01 * rng.standard_normal((60, 40))
+    >>> X[3, 7] += 5
+    >>> part = unmingle.decompose(X, random_state=0)
+    >>> part.rank, bool(part.gap <= 1e-6), int(np.argmax(np.abs(part.outliers)))  # 3 * 40 + 7
+    (1, True, 127)
+    """
+    choice = check_choice(solver, "solver", (*_ITERATES, "pcp"))
+    tol, max_iter = check_positive(tol, "tol"), check_count(max_iter, "max_iter")
+    eps = check_positive(eps, "eps", zero=True)
+    if eps and choice != "pcp":
+        raise ValueError(f"eps belongs to solver='pcp', got eps={eps} with solver={choice!r}.")
+    if n_components is not None:
+        n_components = check_count(n_components, "n_components")
+        if choice == "pcp":
+            raise ValueError("n_components does not go with solver='pcp', which finds the rank; take 'alternating'.")
+    data = check_matrix(X)
+    if mask is not None:
+        data = np.where(check_mask(mask, data.shape), data, data.dtype.type(np.nan))
+        check_matrix(data)
+    problem = _Problem(data, n_components, tol, max_iter, callback, generator(random_state))
+    penalties = _given_penalties(rank_penalty, outlier_penalty, data.shape[1])
+    solved = problem.pursue(penalties[1], eps) if choice == "pcp" else problem.minimise(penalties, choice)
+    return solved if not hasattr(X, "iloc") else _framed(solved, X)
+
+
+def penalty_max(X: ArrayLike) -> Penalties:
+    """Penalties of (2) from which on the answer is all zero.
+
+    No low-rank part is left at ``rank_penalty >= ||X||_2`` (whatever the outlier penalty), no outliers at
+    ``outlier_penalty >= max |x_ij|``; choose below them.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Data; NaN means missing.
+
+    Returns
+    -------
+    Penalties
+        ``rank_penalty`` and ``outlier_penalty``.
+
+    Examples
+    --------
+    >>> import numpy as np, unmingle
+    >>> unmingle.penalty_max(np.diag([3.0, 4.0])).outlier_penalty
+    4.0
+    """
+    data = check_matrix(X)
+    root = scale_root(data)
+    limits = penalty_limits(data / data.dtype.type(root) / data.dtype.type(root))
+    return Penalties(limits.rank_penalty * root * root, limits.outlier_penalty * root * root)
+
+
+def _given_penalties(rank_penalty: Any, outlier_penalty: Any, n_features: int) -> tuple[float | None, Any]:
+    """Both penalties, checked; None stands for "auto"."""
+    for name, value in (("rank_penalty", rank_penalty), ("outlier_penalty", outlier_penalty)):
+        if isinstance(value, str) and value != "auto":
+            raise ValueError(f"{name} must be a number above 0 or 'auto', got {value!r}.")
+    return (
+        None if isinstance(rank_penalty, str) else check_positive(rank_penalty, "rank_penalty"),
+        None if isinstance(outlier_penalty, str) else check_outlier_penalty(outlier_penalty, n_features),
+    )
+
+
+def scale_root(X: Array) -> float:
+    """A power of two whose square is near the largest entry: dividing by it twice loses no digit."""
+    largest = float(np.max(np.abs(X), where=~np.isnan(X), initial=0.0))
+    return 2.0 ** (frexp(largest)[1] // 2) if largest > 0 else 1.0
+
+
+def _framed(part: Decomposition, frame: Any) -> Decomposition:
+    return Decomposition(**{**part.__dict__, "_frame": frame})
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """One decomposition: data of any scale, and how long to work on it."""
+
+    X: Array
+    n_components: int | None
+    tol: float
+    max_iter: int
+    callback: Callback | None
+    rng: np.random.Generator
+
+    def _scaled(self) -> tuple[Array, float]:
+        root = self.X.dtype.type(scale_root(self.X))
+        return self.X / root / root, float(root)
+
+    def minimise(self, penalties: tuple[float | None, Any], solver: str) -> Decomposition:
+        """Solve (2) or (4)."""
+        X, root = self._scaled()
+        rank_penalty, outlier_penalty = self._resolve(X, root, penalties)
+        if not np.any(np.nan_to_num(X)):
+            return self._zero(rank_penalty, outlier_penalty)
+        lam_star = rank_penalty / root / root
+        lam = np.broadcast_to(np.asarray(outlier_penalty) / root / root, X.shape[1:]).astype(X.dtype)
+        _refuse_vanishing(lam_star, lam)
+        tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
+        at_most = None if self.n_components is None else min(self.n_components, *X.shape)
+        iterates = _ITERATES[solver](X, lam_star, lam, n_components=at_most, rng=self.rng)
+        measure = gap_criterion(X, lam_star, lam, tol, at_most)
+        result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
+        low_rank = result.state.low_rank
+        iterates.close()  # type: ignore[attr-defined]
+        certificate = certify_unconstrained(X, low_rank, lam_star, lam)
+        if not result.converged:
+            self._warn(result.measure, tol, "duality gap", certificate.gap)
+        misfit = np.where(np.isnan(X), X.dtype.type(0), X - low_rank.scaled_left @ low_rank.right)
+        return self._answer(
+            low_rank, soft_threshold(misfit, lam), root, rank_penalty, outlier_penalty,
+            objective=certificate.objective * root**4, gap=certificate.gap,
+            n_iter=result.n_iter, converged=result.converged,
+        )  # fmt: skip
+
+    def pursue(self, outlier_penalty: Any, eps: float) -> Decomposition:
+        """Solve (1)."""
+        X, root = self._scaled()
+        if outlier_penalty is None:
+            outlier_penalty = 1 / sqrt(max(X.shape))
+        if not np.any(np.nan_to_num(X)):
+            return self._zero(1.0, outlier_penalty)
+        lam = np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
+        eps = eps / root / root
+        tol = max(self.tol, 1e-6) if X.dtype == np.float32 else self.tol
+        iterates = solvers.pcp(X, lam, eps, rng=self.rng)
+        result = run(
+            iterates, lambda pursuit: pursuit.residual, tol=tol, max_iter=self.max_iter, callback=self.callback
+        )
+        outliers = result.state.outliers(X, lam)
+        certificate = certify_pursuit(X, result.state, outliers, lam, eps)
+        if not result.converged:
+            self._warn(result.measure, tol, "relative residual", result.measure)
+        return self._answer(
+            result.state.low_rank, outliers, root, 1.0, outlier_penalty,
+            objective=certificate.objective * root**2, gap=certificate.gap,
+            n_iter=result.n_iter, converged=result.converged,
+        )  # fmt: skip
+
+    def _resolve(self, X: Array, root: float, penalties: tuple[float | None, Any]) -> tuple[float, Any]:
+        rank_penalty, outlier_penalty = penalties
+        if rank_penalty is None:
+            sigma = noise_level(X, self.rng) * root * root
+            rank_penalty = from_noise(sigma, *X.shape).rank_penalty or 1.0
+        if outlier_penalty is None:
+            outlier_penalty = rank_penalty / sqrt(max(X.shape))
+        return rank_penalty, outlier_penalty
+
+    def _answer(
+        self, low_rank: LowRank, outliers: Array, root: float, rank_penalty: float, outlier_penalty: Any, **facts: Any
+    ) -> Decomposition:
+        codes, components = _signed(*low_rank.balanced())
+        factor = self.X.dtype.type(root)
+        return Decomposition(
+            codes * factor,
+            components * factor,
+            self.X,
+            outliers * factor * factor,
+            rank_penalty,
+            outlier_penalty,
+            **facts,
+        )
+
+    def _zero(self, rank_penalty: float, outlier_penalty: Any) -> Decomposition:
+        n, m = self.X.shape
+        nothing = LowRank.zero(n, m, self.X.dtype)
+        return self._answer(nothing, np.zeros_like(self.X), 1.0, rank_penalty, outlier_penalty, objective=0.0, gap=0.0)
+
+    def _warn(self, measure: float, tol: float, name: str, value: float) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(
+            f"Stopped after {self.max_iter} iterations at a {name} of {value:.1e}, above tol={tol:.1e}; "
+            "raise max_iter or tol, or raise the penalties.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def _signed(codes: Array, components: Array) -> tuple[Array, Array]:
+    """Fix signs: the largest entry of each component is positive."""
+    if len(components) == 0:
+        return codes, components
+    peak = components[np.arange(len(components)), np.argmax(np.abs(components), axis=1)]
+    sign = np.where(peak < 0, -1, 1).astype(components.dtype)
+    return codes * sign, components * sign[:, None]
+
+
+def _refuse_vanishing(lam_star: float, lam: Array) -> None:
+    if not (lam_star > 0 and np.isfinite(lam_star) and (lam > 0).all() and np.isfinite(lam).all()):
+        raise ValueError(
+            "The penalties are beyond the range of numbers beside this X; choose them nearer to penalty_max(X)."
+        )

@@ -1,0 +1,245 @@
+"""Low-rank matrices, partial singular value thresholding with a warm start, and bounds on the spectral norm."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+__all__ = ["LowRank", "WarmSubspace", "ridge_encoder", "spectral_norm_bound", "thin_svd"]
+
+Array = NDArray[np.floating[Any]]
+
+_GRAM_UP_TO = 4096
+"""Up to this smaller side the spectral norm is bounded through the Gram matrix, beyond by Lanczos."""
+
+
+class LowRank(NamedTuple):
+    """The matrix ``left diag(values) right``, with orthonormal columns ``left`` and rows ``right``."""
+
+    left: Array
+    values: Array
+    right: Array
+
+    @classmethod
+    def zero(cls, n: int, m: int, dtype: Any) -> "LowRank":
+        """The zero matrix, of rank 0."""
+        return cls(np.zeros((n, 0), dtype), np.zeros(0, dtype), np.zeros((0, m), dtype))
+
+    @property
+    def rank(self) -> int:
+        """Number of singular values kept."""
+        return len(self.values)
+
+    @property
+    def scaled_left(self) -> Array:
+        """``left diag(values)``, so that the matrix is ``scaled_left @ right``."""
+        return np.ascontiguousarray(self.left * self.values)
+
+    def distance(self, other: "LowRank") -> float:
+        """Frobenius norm of the difference, from the factors alone."""
+        cross = np.sum((self.scaled_left.T @ other.scaled_left) * (self.right @ other.right.T), dtype=np.float64)
+        square = np.sum(self.values**2, dtype=np.float64) + np.sum(other.values**2, dtype=np.float64) - 2 * cross
+        return float(np.sqrt(max(square, 0.0)))
+
+    def balanced(self) -> tuple[Array, Array]:
+        """Factors of equal weight, ``left values^1/2`` and ``values^1/2 right``: the minimum in (3)."""
+        root = np.sqrt(self.values)
+        return self.left * root, root[:, None] * self.right
+
+
+def orthonormal(A: Array) -> Array:
+    """Orthonormal basis of the columns of a tall matrix."""
+    return linalg.qr(A, mode="economic", overwrite_a=False, check_finite=False)[0]
+
+
+def thin_svd(B: Array) -> tuple[Array, Array, Array]:
+    """``Q, s, Z`` with ``B = Q diag(s) Z.T`` for a tall matrix whose columns are nearly orthogonal.
+
+    Columns scaled to length one have a Gram matrix near the identity, whose Cholesky factor R is as good as that of a
+    QR factorisation and comes from one product; what remains is the SVD of the small R diag(lengths), in float64.
+    Where the columns are far from orthogonal, plain QR takes over.
+
+    Cost: 4 n p^2 flops for B of shape (n, p).
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->j", B, B, dtype=np.float64))
+    if lengths.size and lengths.min() > 0:
+        unit = B / lengths.astype(B.dtype)
+        gram = (unit.T @ unit).astype(np.float64)
+        try:
+            factor = linalg.cholesky(gram, check_finite=False)
+            if factor.diagonal().min() > 0.05:
+                small, s, zt = linalg.svd(factor * lengths, check_finite=False)
+                inner = linalg.solve_triangular(factor, small, check_finite=False)
+                return unit @ inner.astype(B.dtype), s.astype(B.dtype), zt.T.astype(B.dtype)
+        except linalg.LinAlgError:
+            pass
+    basis, factor = linalg.qr(B, mode="economic", check_finite=False)
+    small, s, zt = linalg.svd(factor.astype(np.float64), check_finite=False)
+    return basis @ small.astype(B.dtype), s.astype(B.dtype), zt.T.astype(B.dtype)
+
+
+class WarmSubspace:
+    """Singular value thresholding of a slowly changing matrix, by subspace iteration with a warm start.
+
+    Each threshold improves the basis of the last one. A Chebyshev polynomial of M'M separates what lies just above the
+    threshold from what lies just below, where plain subspace iteration stalls: on noisy data the spectrum is dense
+    there. Directions far above converge by themselves and are kept out of the polynomial, which would drown the rest
+    in them. The basis holds some columns more than the rank, and grows while all of them are above the threshold.
+
+    Cost: 4 n m p flops for p columns, and as much again for each degree of the polynomial.
+    """
+
+    def __init__(self, X: Array, size: int, oversampling: int, rng: np.random.Generator) -> None:
+        self._shape = X.shape
+        self._oversampling = oversampling
+        self._rng = rng
+        self._ritz = np.zeros(0, X.dtype)
+        start = self._random(min(size + oversampling, *X.shape), X.dtype)
+        self.basis = np.ascontiguousarray(orthonormal(X.T @ (X @ orthonormal(start))))
+
+    def _random(self, columns: int, dtype: Any) -> Array:
+        return self._rng.standard_normal((self._shape[1], columns)).astype(dtype)
+
+    def threshold(self, M: Array, product: Array, t: float, *, degree: int = 0, at_most: int | None = None) -> LowRank:
+        """Shrink the singular values of M by ``t``, keep those above, and move the basis.
+
+        Parameters
+        ----------
+        M : array of shape (n, m)
+            The matrix.
+        product : array of shape (n, p)
+            ``M @ self.basis``.
+        t : float
+            The threshold.
+        degree : int
+            Degree of the Chebyshev filter; 0 for none.
+        at_most : int, optional
+            Keep no more than so many singular values.
+        """
+        if degree and self._ritz.size and self.basis.shape[1] < min(self._shape):
+            self.basis = self._filtered(M, product, t, degree)
+            product = M @ self.basis
+        left = thin_svd(product)[0]
+        right, s, mix = thin_svd(M.T @ left)
+        rank = int(np.count_nonzero(s > t))
+        kept = rank if at_most is None else min(rank, at_most)
+        self._ritz = s
+        self._resize(right, rank, at_most)
+        return LowRank(left @ mix[:, :kept], s[:kept] - s.dtype.type(t), np.ascontiguousarray(right[:, :kept].T))
+
+    def _filtered(self, M: Array, product: Array, t: float, degree: int) -> Array:
+        """Basis after a Chebyshev polynomial that is small on [0, a] and grows beyond, a just below t^2."""
+        width = self.basis.shape[1]
+        ritz = np.full(width, self._ritz[-1])
+        ritz[: self._ritz.size] = self._ritz[:width]
+        far = int(np.count_nonzero(ritz > 4 * t))
+        half = min(float(ritz[-1]), 0.99 * t) ** 2 / 2
+        image = M.T @ product
+        if half < np.finfo(M.dtype).tiny or ritz[-1] <= 1e-3 * t:
+            return np.ascontiguousarray(orthonormal(image))
+        top = orthonormal(image[:, :far])
+
+        def without_top(Z: Array) -> Array:
+            return Z - top @ (top.T @ Z) if far else Z
+
+        before = without_top(self.basis[:, far:])
+        now = without_top(image[:, far:] / half - self.basis[:, far:])
+        for _ in range(degree - 1):
+            before, now = now, without_top((M.T @ (M @ now)) * (2 / half) - 2 * now) - before
+        return np.ascontiguousarray(orthonormal(np.hstack([top, now])))
+
+    def _resize(self, right: Array, rank: int, at_most: int | None) -> None:
+        size = right.shape[1]
+        wanted = rank + self._oversampling if rank < size else size + size // 2 + self._oversampling
+        if at_most is not None:
+            wanted = min(wanted, at_most + self._oversampling)
+        wanted = min(wanted, *self._shape)
+        if wanted > size:
+            right = orthonormal(np.hstack([right, self._random(wanted - size, right.dtype)]))
+        self.basis = np.ascontiguousarray(right[:, :wanted])
+
+
+def spectral_norm_bound(R: Array) -> float:
+    """An upper bound of ``||R||_2``, tight to about 1e-8.
+
+    A certificate built on too small a norm would be no certificate. Up to 4096 rows or columns: the largest eigenvalue
+    c of the Gram matrix G is guessed by Lanczos and proved by the Cholesky factorisation of c (1 + d) I - G, with d
+    raised until it exists; rounding in both is bounded and added. Beyond: the Lanczos value plus its residual, which
+    bounds the norm unless the random start is orthogonal to the leading singular vector.
+
+    Cost: n m p flops for the Gram matrix of the smaller side p, and p^3 / 3 for each Cholesky factorisation.
+    """
+    scale = float(np.max(np.abs(R), initial=0.0))
+    if scale == 0.0:
+        return 0.0
+    small = min(R.shape)
+    if small > _GRAM_UP_TO:
+        return _lanczos_bound(R)
+    gram = _gram(R, scale)
+    rounding = 4 * sum(R.shape) * np.finfo(np.float64).eps * float(np.trace(gram))
+    top = _largest_eigenvalue(gram) if small > 64 else float(linalg.eigvalsh(gram, check_finite=False)[-1])
+    slack = 1e-9
+    while not _is_positive((1 + slack) * top, gram):
+        slack *= 8
+    return scale * float(np.sqrt((1 + slack) * top + rounding))
+
+
+def _gram(R: Array, scale: float) -> NDArray[np.float64]:
+    """Gram matrix of the smaller side of R / scale, in float64, by blocks of its longer side."""
+    tall = R if R.shape[0] >= R.shape[1] else R.T
+    gram = np.zeros((tall.shape[1], tall.shape[1]))
+    for i in range(0, tall.shape[0], 1024):
+        block = np.asarray(tall[i : i + 1024], dtype=np.float64) / scale
+        gram += block.T @ block
+    return gram
+
+
+def _largest_eigenvalue(gram: NDArray[np.float64]) -> float:
+    start = np.random.default_rng(0).standard_normal((len(gram),))
+    try:
+        return float(eigsh(gram, k=1, tol=1e-7, v0=start, return_eigenvectors=False)[0])
+    except ArpackNoConvergence:
+        return float(linalg.eigvalsh(gram, check_finite=False)[-1])
+
+
+def _is_positive(shift: float, gram: NDArray[np.float64]) -> bool:
+    shifted = -gram
+    shifted[np.diag_indices_from(shifted)] += shift
+    try:
+        linalg.cholesky(shifted, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        return False
+    return True
+
+
+def _lanczos_bound(R: Array) -> float:
+    tall = R if R.shape[0] >= R.shape[1] else R.T
+    p = tall.shape[1]
+    gram = LinearOperator((p, p), matvec=lambda v: tall.T @ (tall @ v), dtype=R.dtype)
+    start = np.random.default_rng(0).standard_normal((p,)).astype(R.dtype)
+    values, vectors = eigsh(gram, k=2, tol=1e-6, v0=start)
+    v = vectors[:, -1]
+    residual = np.linalg.norm(tall.T @ (tall @ v) - values[-1] * v)
+    return float(np.sqrt(float(values[-1]) + float(residual)))
+
+
+def ridge_encoder(components: Array, lam_star: float) -> Array:
+    """``H.T`` with H = (U'U + lam_star I)^-1 U': the codes of clean samples are ``X @ H.T``.
+
+    Parameters
+    ----------
+    components : array of shape (q, m)
+        U'.
+    lam_star : float
+        The rank penalty.
+
+    Returns
+    -------
+    array of shape (m, q)
+    """
+    wide = components.astype(np.float64)
+    system = wide @ wide.T
+    system[np.diag_indices_from(system)] += lam_star
+    return linalg.solve(system, wide, assume_a="pos", check_finite=False).T.astype(components.dtype)

@@ -1,0 +1,301 @@
+r"""The problems, their duals and their certificates: each formula once.
+
+Rows are samples: ``X`` (n, m), ``codes`` S' (n, q), ``components`` U' (q, m), L = ``codes @ components``.
+
+(1)  min ||L||_* + lam ||O||_1  subject to ||X - L - O||_F <= eps
+(2)  min 1/2 ||X - L - O||_F^2 + lam_* ||L||_* + lam ||O||_1
+(4)  min 1/2 ||X - L - O||_F^2 + lam_*/2 (||S||_F^2 + ||U||_F^2) + lam ||O||_1
+(5)  min 1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam ||o||_1,  for each sample
+
+A NaN in ``X`` is a missing entry: it has no outlier penalty, so its outlier absorbs whatever is there and the entry
+drops out of every sum. Each gap is an upper bound on what the objective is above its minimum.
+"""
+
+from collections.abc import Callable
+from math import inf, nan
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import kernels
+from .linalg import LowRank, spectral_norm_bound
+from .prox import soft_threshold
+
+__all__ = [
+    "Certificate",
+    "certify_constrained",
+    "certify_unconstrained",
+    "constrained",
+    "factored",
+    "gap_criterion",
+    "projection",
+    "projection_gap",
+    "stationarity",
+    "unconstrained",
+]
+
+Array = NDArray[np.floating[Any]]
+
+
+class Certificate(NamedTuple):
+    """The objective of a point, and a lower bound of the minimum from the dual."""
+
+    objective: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """Relative duality gap (P - D) / P, 0 if P = 0."""
+        return max(self.objective - self.bound, 0.0) / self.objective if self.objective > 0 else 0.0
+
+
+def _misfit(X: Array, low_rank: Array, outliers: Array) -> Array:
+    return np.nan_to_num(X - low_rank - outliers, nan=0.0)
+
+
+def constrained(low_rank: Array, outliers: Array, outlier_penalty: ArrayLike) -> float:
+    """Value of (1): ``||L||_* + lam ||O||_1``.
+
+    Parameters
+    ----------
+    low_rank, outliers : array of shape (n, m)
+        The two parts.
+    outlier_penalty : float or array of shape (m,)
+        lam of (1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> constrained(np.eye(2), np.array([[0.0, 3.0], [0.0, 0.0]]), 0.5)
+    3.5
+    """
+    return float(np.linalg.norm(low_rank, "nuc") + np.sum(np.asarray(outlier_penalty) * np.abs(outliers)))
+
+
+def unconstrained(X: Array, low_rank: Array, outliers: Array, rank_penalty: float, outlier_penalty: ArrayLike) -> float:
+    """Value of (2): ``1/2 ||X - L - O||_F^2 + lam_* ||L||_* + lam ||O||_1``.
+
+    Parameters
+    ----------
+    X, low_rank, outliers : array of shape (n, m)
+        Data, NaN where missing, and the two parts.
+    rank_penalty : float
+        lam_*.
+    outlier_penalty : float or array of shape (m,)
+        lam.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unconstrained(np.eye(2), np.zeros((2, 2)), np.zeros((2, 2)), 1.0, 1.0)
+    1.0
+    """
+    fit = 0.5 * np.sum(_misfit(X, low_rank, outliers) ** 2)
+    return float(fit) + rank_penalty * constrained(low_rank, outliers, np.asarray(outlier_penalty) / rank_penalty)
+
+
+def factored(
+    X: Array, components: Array, codes: Array, outliers: Array, rank_penalty: float, outlier_penalty: ArrayLike
+) -> float:
+    """Value of (4): ``1/2 ||X - US - O||_F^2 + lam_*/2 (||U||_F^2 + ||S||_F^2) + lam ||O||_1``.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Data, NaN where missing.
+    components : array of shape (q, m)
+        U'.
+    codes : array of shape (n, q)
+        S'.
+    outliers : array of shape (n, m)
+        O.
+    rank_penalty : float
+        lam_*.
+    outlier_penalty : float or array of shape (m,)
+        lam.
+    """
+    per_sample = projection(X, components, codes, outliers, rank_penalty, outlier_penalty)
+    return float(np.sum(per_sample) + 0.5 * rank_penalty * np.sum(np.asarray(components) ** 2))
+
+
+def projection(
+    X: Array, components: Array, codes: Array, outliers: Array, rank_penalty: float, outlier_penalty: ArrayLike
+) -> Array:
+    """Value of (5) for each sample: ``1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam ||o||_1``, the paper's f (11).
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Samples, NaN where missing.
+    components : array of shape (q, m)
+        U'.
+    codes : array of shape (n, q)
+        s of each sample.
+    outliers : array of shape (n, m)
+        o of each sample.
+    rank_penalty : float
+        lam_*.
+    outlier_penalty : float or array of shape (m,)
+        lam.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> projection(np.array([[2.0, 1.0]]), np.array([[1.0, 0.0]]), np.array([[1.0]]), np.zeros((1, 2)), 1.0, 1.0)
+    array([1.5])
+    """
+    misfit = _misfit(X, codes @ components, outliers)
+    return (
+        0.5 * np.sum(misfit**2, axis=1)
+        + 0.5 * rank_penalty * np.sum(codes**2, axis=1)
+        + np.sum(np.asarray(outlier_penalty) * np.abs(outliers), axis=1)
+    )
+
+
+def projection_gap(X: Array, components: Array, codes: Array, rank_penalty: float, outlier_penalty: ArrayLike) -> Array:
+    """Relative duality gap of (5) for each sample, whatever method made the codes.
+
+    The best outliers for the codes are taken, o = soft(x - Us, lam). The dual is
+    max <x, y> - 1/2 ||y||^2 - ||U'y||^2 / (2 lam_*) subject to ||y||_inf <= lam; y = alpha clip(x - Us, -lam, lam)
+    is feasible for alpha in [0, 1], and the best alpha has a closed form.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Samples, NaN where missing.
+    components : array of shape (q, m)
+        U'.
+    codes : array of shape (n, q)
+        s of each sample.
+    rank_penalty : float
+        lam_*.
+    outlier_penalty : float or array of shape (m,)
+        lam.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Examples
+    --------
+    The code 1.0 solves this problem, 0.9 does not:
+
+    >>> import numpy as np
+    >>> x, U = np.array([[2.0]]), np.array([[1.0]])
+    >>> projection_gap(x, U, np.array([[1.0]]), 1.0, 5.0).round(12)
+    array([0.])
+    >>> projection_gap(x, U, np.array([[0.9]]), 1.0, 5.0) > 0
+    array([ True])
+    """
+    low_rank = codes @ components
+    misfit = np.nan_to_num(X - low_rank, nan=0.0)
+    outliers = soft_threshold(misfit, np.asarray(outlier_penalty, dtype=misfit.dtype))
+    primal = projection(X, components, codes, outliers, rank_penalty, outlier_penalty)
+    y = misfit - outliers
+    inner = np.sum(np.nan_to_num(X, nan=0.0) * y, axis=1)
+    curvature = np.sum(y**2, axis=1) + np.sum((y @ components.T) ** 2, axis=1) / rank_penalty
+    alpha = np.clip(np.divide(inner, curvature, out=np.zeros_like(inner), where=curvature > 0), 0, 1)
+    gap = primal - (alpha * inner - 0.5 * alpha**2 * curvature)
+    return np.divide(np.maximum(gap, 0), primal, out=np.zeros_like(primal), where=primal > 0)
+
+
+def _largest_ratio(y: Array, lam: Array) -> float:
+    """Largest |y_ij| / lam_j over non-zero entries: y divided by it lies in the box."""
+    columns = np.max(np.abs(y), axis=0)
+    return float(np.max(np.divide(columns, lam, out=np.zeros_like(columns), where=columns > 0)))
+
+
+def certify_unconstrained(X: Array, low_rank: LowRank, lam_star: float, lam: Array) -> Certificate:
+    """Certificate of (2) for any L, with the best O for it.
+
+    R = clip(X - L, -lam, lam) lies in the box of the dual max <X, Y> - 1/2 ||Y||_F^2 subject to ||Y||_2 <= lam_*,
+    |Y| <= lam. Y = alpha R with alpha = min(<X, R> / ||R||^2, lam_* / ||R||_2, the largest that keeps the box) is
+    feasible and the best multiple. Memory: one copy of X.
+    """
+    residual = np.empty_like(X)
+    value, inner, square = kernels.huber_sums(X, low_rank.scaled_left, low_rank.right, lam, residual)
+    primal = value + lam_star * float(np.sum(low_rank.values, dtype=np.float64))
+    norm = spectral_norm_bound(residual)
+    if norm == 0.0:
+        return Certificate(primal, 0.0)
+    alpha = min(max(inner / square, 0.0), lam_star / norm, 1 / _largest_ratio(residual, lam))
+    return Certificate(primal, alpha * inner - 0.5 * alpha**2 * square)
+
+
+def certify_constrained(X: Array, low_rank: LowRank, outliers: Array, y: Array, lam: Array, eps: float) -> Certificate:
+    """Certificate of (1) from any dual matrix ``y``, scaled until it is feasible.
+
+    Dual: max <X, Y> - eps ||Y||_F subject to ||Y||_2 <= 1, |Y| <= lam. Homogeneous, so the best multiple of a useful
+    ``y`` is the largest feasible one.
+    """
+    primal = float(np.sum(low_rank.values, dtype=np.float64) + np.sum(lam * np.abs(outliers), dtype=np.float64))
+    spectral = spectral_norm_bound(y)
+    if spectral == 0.0:
+        return Certificate(primal, 0.0)
+    known = np.where(np.isnan(X), 0, X)
+    value = float(np.sum(known * y, dtype=np.float64)) - eps * float(np.linalg.norm(y))
+    return Certificate(primal, max(value, 0.0) / max(spectral, _largest_ratio(y, lam)))
+
+
+def stationarity(X: Array, low_rank: LowRank, lam_star: float, lam: Array) -> float:
+    """How far (4) is from stationary at the balanced factors, relative to the regulariser's own gradient.
+
+    ||(R U - lam_* S, R' S - lam_* U)|| / ||(lam_* S, lam_* U)|| with R = clip(X - US, -lam, lam); 0 exactly at
+    stationary points. Cost: 6 n m q flops.
+    """
+    residual = np.empty_like(X)
+    kernels.huber_sums(X, low_rank.scaled_left, low_rank.right, lam, residual)
+    codes, components = low_rank.balanced()
+    in_codes = residual @ components.T - lam_star * codes
+    in_components = codes.T @ residual - lam_star * components
+    size = lam_star**2 * (np.sum(codes**2, dtype=np.float64) + np.sum(components**2, dtype=np.float64))
+    slope = np.sum(in_codes**2, dtype=np.float64) + np.sum(in_components**2, dtype=np.float64)
+    return float(np.sqrt(slope / size)) if size > 0 else 0.0
+
+
+class Iterate(Protocol):
+    """What a criterion needs to know of an iterate of (2) or (4)."""
+
+    @property
+    def low_rank(self) -> LowRank: ...
+    @property
+    def step(self) -> float: ...
+    @property
+    def settled(self) -> bool: ...
+
+
+def gap_criterion(
+    X: Array, lam_star: float, lam: Array, tol: float, at_most: int | None = None
+) -> Callable[[Iterate], float]:
+    """Optimality measure for iterates of (2) and (4), taken only when it is likely to pay.
+
+    The relative duality gap of (2); with all ``at_most`` atoms in use the gap may stay open for ever, and the
+    stationarity residual of (4) is the measure. Both shrink about as fast as the steps of the solver, which tells when
+    to look again; NaN in between. Lower bounds stay valid, so the best one so far is kept.
+    """
+    small = min(X.shape) <= 128
+    bound, age, due_age, due_step = -inf, 0, 3, 0.0
+
+    def measure(iterate: Iterate) -> float:
+        nonlocal bound, age, due_age, due_step
+        if not iterate.settled:
+            return nan
+        age += 1
+        if not small and age < due_age and iterate.step > due_step:
+            return nan
+        if iterate.low_rank.rank == at_most:
+            value = stationarity(X, iterate.low_rank, lam_star, lam)
+        else:
+            certificate = certify_unconstrained(X, iterate.low_rank, lam_star, lam)
+            bound = max(bound, certificate.bound)
+            value = certificate._replace(bound=bound).gap
+        due_age = age + 10
+        due_step = iterate.step * tol / value if value > 0 else inf
+        return value
+
+    return measure

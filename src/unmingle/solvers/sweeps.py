@@ -1,0 +1,83 @@
+"""The sweep that `proximal` and `alternating` share: clean the data, threshold the singular values, extrapolate."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
+from ..linalg import LowRank, WarmSubspace
+
+Array = NDArray[np.floating[Any]]
+
+_FALL = 0.5
+"""Penalties start high and fall by this factor in each sweep, so that the rank grows from below."""
+_SLOW = 0.7
+"""Steps that shrink less than this call for momentum."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """An iterate of (2) or (4)."""
+
+    low_rank: LowRank
+    step: float
+    """Frobenius norm of the last change of the low-rank part."""
+    settled: bool
+    """Whether the penalties have come down to their values."""
+
+
+def sweeps(
+    X: Array,
+    lam_star: float,
+    lam: Array,
+    *,
+    at_most: int | None,
+    degree: int,
+    oversampling: int,
+    rng: np.random.Generator,
+) -> Iterator[Sweep]:
+    """Proximal gradient steps on min Huber_lam(X - L) + lam_* ||L||_* with restarted momentum.
+
+    The smooth part has a 1-Lipschitz gradient -clip(X - L, -lam, lam), so a step of length one from Y is::
+
+        L <- shrink singular values of  Y + clip(X - Y, -lam, lam)  by lam_*
+        Y <- L + momentum (L - previous L)
+
+    Momentum (Nesterov's) starts when the steps shrink slowly and is dropped when the objective rises.
+    """
+    n, m = X.shape
+    known = np.nan_to_num(X, nan=0.0)
+    cleaned = np.copy(known)
+    subspace = WarmSubspace(known, 10 if at_most is None else at_most, oversampling, rng)
+    del known
+    product = cleaned @ subspace.basis
+    level = max(1.0, 0.5 * float(np.linalg.norm(product, 2)) / lam_star)
+    low_rank = LowRank.zero(n, m, X.dtype)
+    tolerated = 1 + 4 * float(np.finfo(X.dtype).eps)
+    step, value, age, momentum = inf, inf, 1.0, 0.0
+    while True:
+        settled = level == 1.0
+        previous = low_rank
+        low_rank = subspace.threshold(
+            cleaned, product, level * lam_star, degree=degree if settled else 0, at_most=at_most
+        )
+        last_step, step = step, low_rank.distance(previous)
+        yield Sweep(low_rank, step, settled)
+        level = max(1.0, _FALL * level)
+        momentum = 0.0
+        if settled and (age > 1 or step > _SLOW * last_step):
+            next_age = (1 + sqrt(1 + 4 * age**2)) / 2
+            momentum, age = (age - 1) / next_age, next_age
+        behind = previous if momentum else LowRank.zero(n, m, X.dtype)
+        product = np.empty((n, subspace.basis.shape[1]), X.dtype)
+        last_value = value
+        value = kernels.huber_sweep(
+            X, low_rank.scaled_left, low_rank.right, behind.scaled_left, behind.right,
+            X.dtype.type(momentum), X.dtype.type(level) * lam, cleaned, subspace.basis, product,
+        ) + level * lam_star * float(np.sum(low_rank.values, dtype=np.float64))  # fmt: skip
+        if value > tolerated * last_value:
+            age = 1.0
