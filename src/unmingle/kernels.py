@@ -171,7 +171,7 @@ def multiplier_sweep(X, left, right, multiplier, cleaned, mu, next_mu, reach, sh
 @_announced
 @_compile
 def clipped_norm(X, left, right, multiplier, mu, reach, lam):  # type: ignore[no-untyped-def]
-    """Frobenius norm of clip(W, -reach lam, reach lam), W = X - left right + multiplier / mu, and its slope in reach."""
+    """Norm of clip(W, -reach lam, reach lam), W = X - left right + multiplier / mu, and its derivative in reach."""
     n, m = X.shape
     block = np.empty((_BLOCK, m), X.dtype)
     inverse = X.dtype.type(1 / mu)

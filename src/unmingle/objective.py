@@ -221,7 +221,7 @@ def certify_unconstrained(X: Array, low_rank: LowRank, lam_star: float, lam: Arr
     value, inner, square = kernels.huber_sums(X, low_rank.scaled_left, low_rank.right, lam, residual)
     primal = value + lam_star * float(np.sum(low_rank.values, dtype=np.float64))
     norm = spectral_norm_bound(residual)
-    if norm == 0.0:
+    if norm == 0.0 or square == 0.0:
         return Certificate(primal, 0.0)
     alpha = min(max(inner / square, 0.0), lam_star / norm, 1 / _largest_ratio(residual, lam))
     return Certificate(primal, alpha * inner - 0.5 * alpha**2 * square)

@@ -61,11 +61,11 @@ def noise_level(X: Array, rng: np.random.Generator, *, max_sweeps: int = 60) -> 
     if nonzero.size == 0:
         return 0.0
     floor = _FLOOR * float(np.median(nonzero))
-    subspace = WarmSubspace(known, 10, 16, rng)
-    cleaned = np.copy(known)
+    sigma = max(_NORMAL_MAD * float(np.median(np.abs(known[present]))), floor)
+    cleaned = np.clip(known, -3 * sigma, 3 * sigma)
+    subspace = WarmSubspace(cleaned, 10, 16, rng)
     product = cleaned @ subspace.basis
     nothing = LowRank.zero(n, m, X.dtype)
-    sigma = max(_NORMAL_MAD * float(np.median(np.abs(known[present]))), floor)
     for _ in range(max_sweeps):
         threshold = from_noise(sigma, n, m).rank_penalty
         low_rank = subspace.threshold(cleaned, product, threshold)

@@ -14,9 +14,9 @@ from ..linalg import LowRank, WarmSubspace
 Array = NDArray[np.floating[Any]]
 
 _FALL = 0.5
-"""Penalties start high and fall by this factor in each sweep, so that the rank grows from below."""
+"""Penalties start high and fall by this factor while the iterates keep up, so that the rank grows from below."""
 _SLOW = 0.7
-"""Steps that shrink less than this call for momentum."""
+"""Steps that shrink less than this call for patience while the penalties fall, and for momentum afterwards."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,10 @@ def sweeps(
     Momentum (Nesterov's) starts when the steps shrink slowly and is dropped when the objective rises.
     """
     n, m = X.shape
-    known = np.nan_to_num(X, nan=0.0)
-    cleaned = np.copy(known)
-    subspace = WarmSubspace(known, 10 if at_most is None else at_most, oversampling, rng)
-    del known
+    level = starting_level(X, lam)
+    cleaned = np.clip(np.nan_to_num(X, nan=0.0), -X.dtype.type(level) * lam, X.dtype.type(level) * lam)
+    subspace = WarmSubspace(cleaned, 10 if at_most is None else at_most, oversampling, rng)
     product = cleaned @ subspace.basis
-    level = max(1.0, 0.5 * float(np.linalg.norm(product, 2)) / lam_star)
     low_rank = LowRank.zero(n, m, X.dtype)
     tolerated = 1 + 4 * float(np.finfo(X.dtype).eps)
     step, value, age, momentum = inf, inf, 1.0, 0.0
@@ -67,9 +65,11 @@ def sweeps(
         )
         last_step, step = step, low_rank.distance(previous)
         yield Sweep(low_rank, step, settled)
-        level = max(1.0, _FALL * level)
+        slow = step > _SLOW * last_step
         momentum = 0.0
-        if settled and (age > 1 or step > _SLOW * last_step):
+        if not settled and not slow:
+            level = max(1.0, _FALL * level)
+        if settled and (age > 1 or slow):
             next_age = (1 + sqrt(1 + 4 * age**2)) / 2
             momentum, age = (age - 1) / next_age, next_age
         behind = previous if momentum else LowRank.zero(n, m, X.dtype)
@@ -81,3 +81,9 @@ def sweeps(
         ) + level * lam_star * float(np.sum(low_rank.values, dtype=np.float64))  # fmt: skip
         if value > tolerated * last_value:
             age = 1.0
+
+
+def starting_level(X: Array, lam: Array) -> float:
+    """How many times their value the penalties start at: outliers are then three times the typical entry."""
+    typical = np.abs(X / lam)[(X != 0) & ~np.isnan(X)]
+    return max(1.0, 3 * float(np.median(typical))) if typical.size else 1.0

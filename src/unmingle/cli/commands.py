@@ -1,0 +1,185 @@
+"""The commands, as a typer application."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from .. import __version__
+from . import console
+
+
+class Plain(TyperGroup):
+    """A group of commands whose failures are one sentence each."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; exit with code 1 after a failure, 130 after an interrupt."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.say("Interrupted; results that were not complete are not kept.")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            raise
+        except MemoryError:
+            console.say("Error: the data do not fit into memory.")
+        except OSError as error:
+            console.say(f"Error: {error.filename}: {error.strerror}." if error.filename else f"Error: {error}")
+        except (ValueError, ImportError) as error:
+            console.say(f"Error: {error}")
+        raise typer.Exit(1)
+
+
+class Solver(StrEnum):
+    """The solvers of `unmingle.decompose`."""
+
+    PROXIMAL = "proximal"
+    ALTERNATING = "alternating"
+    PCP = "pcp"
+
+
+def penalty(text: str) -> float | str:
+    """Read a penalty: a positive number, or "auto"."""
+    if text == "auto":
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < float("inf"):
+        raise typer.BadParameter(f"expected a positive number or 'auto'; got {text!r}.")
+    return value
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        print(f"unmingle {__version__}")
+        raise typer.Exit
+
+
+NOTEWORTHY_RATIO = 20.0
+
+app = typer.Typer(cls=Plain, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no results and no progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
+
+
+@app.callback()
+def unmingle(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Split data into a low-rank part, what repeats, and sparse outliers, what stands out."""
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("unmingle-demo"),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the scene.")] = 0,
+    frames: Annotated[int, typer.Option(min=10, max=2000, help="Length of the film.")] = 120,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Separate a synthetic surveillance film with known truth and write a report with pictures."""
+    with console.progress("Separating the film", quiet=quiet) as advance, console.warnings_as_sentences():
+        from . import demo as street
+        from .files import ready_folder
+
+        folder = ready_folder(out)
+        done = street.run(frames, seed, advance)
+        report = street.write_report(done, folder)
+    if as_json:
+        console.print_json({**street.figures(done), "report": str(report)})
+    elif not quiet:
+        console.print_demo(*street.comparison(done), street.figures(done), report)
+
+
+@app.command()
+def decompose(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv file with a header, a .npy or a .npz file.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; by default that of the table.")] = None,
+    components: Annotated[int | None, typer.Option(min=1, help="Largest rank allowed.")] = None,
+    rank_penalty: Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the rank.")] = "auto",
+    outlier_penalty: Annotated[
+        Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the outliers.")
+    ] = "auto",
+    standardize: Annotated[
+        bool, typer.Option("--standardize", help="Weigh all columns alike: for columns in different units.")
+    ] = False,
+    solver: Annotated[
+        Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
+    ] = None,
+    tol: Annotated[float, typer.Option(min=0.0, help="Accuracy at which to stop.")] = 1e-6,
+    max_iter: Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")] = 500,
+    top: Annotated[int, typer.Option(min=0, help="How many outliers to list.")] = 10,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Split a table into a low-rank table and a table of outliers, and list the strongest outliers.
+
+    Empty cells, NA and NaN are missing: the low-rank table fills them. A first column of text, or without a name, holds
+    the names of the rows.
+    """
+    with console.progress(f"Separating {table.name}", quiet=quiet) as advance, console.warnings_as_sentences():
+        from . import separation
+        from .files import read_table, ready_folder
+
+        content = read_table(table)
+        folder = ready_folder(out or table.parent)
+        if not quiet:
+            _give_notes(content, standardize)
+        done = separation.separate(
+            content,
+            standardize=standardize,
+            n_components=components,
+            rank_penalty=rank_penalty,
+            outlier_penalty=outlier_penalty,
+            solver=(solver or (Solver.ALTERNATING if components else Solver.PROXIMAL)).value,
+            tol=tol,
+            max_iter=max_iter,
+            callback=advance,
+        )
+        written = separation.write_parts(done, folder, table)
+    figures, outliers = separation.figures(done), separation.strongest_outliers(done, top)
+    if as_json:
+        console.print_json({"table": str(table), **figures, "strongest_outliers": outliers, "written": written})
+    elif not quiet:
+        console.print_separation(figures, outliers, written)
+
+
+def _give_notes(table: Any, standardize: bool) -> None:
+    """Point out what may not be meant so."""
+    from .separation import ratio_of_scales
+
+    if table.header_is_numeric:
+        console.say("Note: the first line was read as column names although they are all numbers.")
+    ratio = 1.0 if standardize else ratio_of_scales(table.values)
+    if ratio > NOTEWORTHY_RATIO:
+        console.say(
+            f"Note: some columns vary {ratio:.0f} times more than others and outweigh them; "
+            "--standardize gives all columns the same weight."
+        )
+
+
+@app.command()
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A model saved by unmingle.")],
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print nothing; only check that the file is readable.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Tell what a saved model holds."""
+    from ..store import peek
+
+    header = peek(file)
+    if as_json:
+        arrays = {name: array._asdict() for name, array in header.arrays.items()}
+        console.print_json({"file": str(file), **header._asdict(), "arrays": arrays})
+    elif not quiet:
+        console.print_header(header)

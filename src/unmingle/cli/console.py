@@ -1,0 +1,187 @@
+"""What the commands say: results on standard output, everything else on standard error."""
+
+import json
+import logging
+import math
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+
+def output() -> Console:
+    """Return the console of the results; names that come from the user's data are printed as they are."""
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def say(message: object) -> None:
+    """Print one plain sentence on standard error."""
+    print(printable(" ".join(str(message).split())), file=sys.stderr)
+
+
+def printable(text: str) -> str:
+    """Replace what a terminal might obey instead of show."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def print_json(result: dict[str, Any]) -> None:
+    """Print a result for machines; numbers that JSON does not know become null."""
+    print(json.dumps(_plain(result), indent=2, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)
+
+
+def print_demo(head: Sequence[str], rows: Sequence[Sequence[str]], figures: Mapping[str, Any], report: Path) -> None:
+    """Print the comparison of the demo, what the separation says of itself, and where the report lies."""
+    results = output()
+    results.print(_table(head, rows, first_is_ours=True))
+    results.print(_facts(_solved(figures)))
+    results.print(f"report: {report}", soft_wrap=True)
+
+
+def print_separation(
+    figures: Mapping[str, Any], outliers: Sequence[Mapping[str, Any]], written: Mapping[str, str]
+) -> None:
+    """Print what was found in a table, its strongest outliers, and where the parts lie."""
+    results = output()
+    size = f"{figures['rows']} x {figures['columns']}, {figures['missing']} missing"
+    deviation = {"typical deviation": f"{figures['typical_deviation']:.3g}"}
+    results.print(_facts({"table": size, **_solved(figures), **deviation}))
+    if outliers:
+        head = ["row", "column", "value", "expected", "deviation"]
+        rows = [[o["row"], o["column"], *(f"{o[name]:.6g}" for name in head[2:])] for o in outliers]
+        results.print("\nStrongest outliers")
+        results.print(_table(head, rows))
+    for name, path in written.items():
+        results.print(f"{name}: {path}", soft_wrap=True)
+
+
+def print_header(header: Any) -> None:
+    """Print the content of a model file."""
+    arrays = {
+        name: f"{array.dtype}, shape {' x '.join(map(str, array.shape)) or 'scalar'}"
+        for name, array in header.arrays.items()
+    }
+    results = output()
+    results.print(_facts({"kind": header.kind, "format": str(header.version)}))
+    results.print("\nparameters")
+    results.print(_facts({f"  {name}": json.dumps(value) for name, value in header.parameters.items()}))
+    results.print("\narrays")
+    results.print(_facts({f"  {name}": description for name, description in arrays.items()}))
+
+
+def _solved(figures: Mapping[str, Any]) -> dict[str, str]:
+    state = "converged" if figures["converged"] else "not converged"
+    return {
+        "rank": str(figures["rank"]),
+        "penalties": f"rank {figures['rank_penalty']:.4g}, outliers {figures['outlier_penalty']:.4g}",
+        "relative gap": f"{figures['gap']:.1e}",
+        "iterations": f"{figures['iterations']}, {state}",
+    }
+
+
+def _facts(pairs: Mapping[str, str]) -> Table:
+    """Lay out pairs of a name and a value, without a frame."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, value in pairs.items():
+        table.add_row(printable(name), printable(value))
+    return table
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, first_is_ours: bool = False) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in head:
+        is_text = name in ("row", "column") or name == head[0]
+        table.add_column(name, justify="left" if is_text else "right", overflow="fold")
+    for number, row in enumerate(rows):
+        table.add_row(*map(printable, row), style="bold" if first_is_ours and number == 0 else None)
+    return table
+
+
+@contextmanager
+def warnings_as_sentences() -> Iterator[None]:
+    """Print the warnings meant for the user as plain sentences, once the work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        say(f"Warning: {warning.message}")
+
+
+@contextmanager
+def progress(description: str, *, quiet: bool) -> Iterator[Callable[[Any], None]]:
+    """Show a bar on standard error, if it is a terminal; yield the callback that moves it.
+
+    The bar is full when the measure of optimality has fallen, on a logarithmic scale, from its first value to the
+    tolerance, or when the iterations are used up.
+    """
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[detail]}"))
+    hidden = quiet or not console.is_terminal
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True, disable=hidden) as bar:
+        task = bar.add_task(description, total=None, detail="")
+        covered = Share()
+
+        def advance(state: Any) -> None:
+            measured = "" if math.isnan(state.measure) else f", {state.measure:.1e} of {state.tol:.0e}"
+            detail = f"iteration {state.n_iter}{measured}"
+            bar.update(task, description=description, total=1.0, completed=covered(state), detail=detail)
+
+        with _log_shown(bar, task):
+            yield advance
+
+
+class Share:
+    """The share of the work that is done; it never falls."""
+
+    def __init__(self) -> None:
+        self.first = math.nan
+        self.done = 0.0
+
+    def __call__(self, state: Any) -> float:
+        """Take in the state after an iteration and return the share, in [0, 1]."""
+        shares = [self.done, state.n_iter / state.max_iter]
+        if math.isfinite(state.measure) and state.measure > 0 and state.tol > 0:
+            if math.isnan(self.first):
+                self.first = state.measure
+            if self.first > state.tol:
+                shares.append(1.0 - math.log(state.measure / state.tol) / math.log(self.first / state.tol))
+        self.done = min(max(shares), 1.0)
+        return self.done
+
+
+@contextmanager
+def _log_shown(bar: Progress, task: TaskID) -> Iterator[None]:
+    """Show what the library logs (such as the compiling of a kernel) in place of the description."""
+
+    class Shown(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            bar.update(task, description=printable(record.getMessage()))
+
+    logger, handler = logging.getLogger("unmingle"), Shown(logging.INFO)
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
