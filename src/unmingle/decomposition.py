@@ -120,8 +120,8 @@ def decompose(
     rank_penalty : float or "auto"
         Larger: lower rank. "auto" is sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
     outlier_penalty : float, array of shape (n_features,), or "auto"
-        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, n))``, and 1 / sqrt(max(m, n)) for "pcp", where
-        the symbol has another meaning: it is this one divided by the rank penalty.
+        Larger: fewer outliers. "auto" is 2 sigma, or ``2 rank_penalty / (sqrt m + sqrt n)`` if that one is given; and
+        1 / sqrt(max(m, n)) for "pcp", where the symbol has another meaning: it is this one over the rank penalty.
     solver : {"proximal", "alternating", "pcp"}
         "proximal" for a certified answer of (2), "alternating" for a given number of components, "pcp" for clean data.
     eps : float
@@ -293,7 +293,7 @@ class _Problem:
             sigma = noise_level(X, self.rng) * root * root
             rank_penalty = from_noise(sigma, *X.shape).rank_penalty or 1.0
         if outlier_penalty is None:
-            outlier_penalty = rank_penalty / sqrt(max(X.shape))
+            outlier_penalty = 2 * rank_penalty / (sqrt(X.shape[0]) + sqrt(X.shape[1]))
         return rank_penalty, outlier_penalty
 
     def _answer(

@@ -44,7 +44,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     rank_penalty : float or "auto"
         Larger: lower rank. "auto" is sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
     outlier_penalty : float, array of shape (n_features,), or "auto"
-        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, n))``.
+        Larger: fewer outliers. "auto" is 2 sigma, or ``2 rank_penalty / (sqrt m + sqrt n)`` if that one is given.
     solver : {"alternating", "proximal"}
         "proximal" closes the gap in fewer, dearer iterations: faster where ``n_components`` is None and X large.
     tol : float

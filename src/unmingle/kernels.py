@@ -52,11 +52,12 @@ def huber_sweep(X, left, right, previous_left, previous_right, momentum, lam, cl
 
     Returns
     -------
-    float
-        Sum of huber_lam(X - D).
+    float, int
+        Sum of huber_lam(X - D), and the number of entries where |X - D| > lam.
     """
     n, m = X.shape
     half = X.dtype.type(0.5)
+    clipped = 0
     current = np.empty((_BLOCK, m), X.dtype)
     previous = np.zeros((_BLOCK, m), X.dtype)
     value = 0.0
@@ -74,13 +75,14 @@ def huber_sweep(X, left, right, previous_left, previous_right, momentum, lam, cl
                 r = X.dtype.type(0) if missing else r
                 s = _clip(r, lam[b])
                 row += s * (r - half * s)
+                clipped += s != r
                 y = d[b] + momentum * (d[b] - e[b])
                 r = x[b] - y
                 r = X.dtype.type(0) if missing else r
                 c[b] = y + _clip(r, lam[b])
             value += row
         np.dot(cleaned[i:j], basis, product[i:j])
-    return value
+    return value, clipped
 
 
 @_announced

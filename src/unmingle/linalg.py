@@ -135,7 +135,7 @@ class WarmSubspace:
         ritz = np.full(width, self._ritz[-1])
         ritz[: self._ritz.size] = self._ritz[:width]
         far = int(np.count_nonzero(ritz > 4 * t))
-        half = min(float(ritz[-1]), 0.99 * t) ** 2 / 2
+        half = float(min(ritz[-1], 0.99 * t)) ** 2 / 2
         image = M.T @ product
         if half < np.finfo(M.dtype).tiny or ritz[-1] <= 1e-3 * t:
             return np.ascontiguousarray(orthonormal(image))
@@ -162,28 +162,31 @@ class WarmSubspace:
 
 
 def spectral_norm_bound(R: Array) -> float:
-    """An upper bound of ``||R||_2``, tight to about 1e-8.
+    """An upper bound of ``||R||_2``, tight to about 1e-9.
 
     A certificate built on too small a norm would be no certificate. Up to 4096 rows or columns: the largest eigenvalue
-    c of the Gram matrix G is guessed by Lanczos and proved by the Cholesky factorisation of c (1 + d) I - G, with d
-    raised until it exists; rounding in both is bounded and added. Beyond: the Lanczos value plus its residual, which
-    bounds the norm unless the random start is orthogonal to the leading singular vector.
+    of the Gram matrix G is below c if c I - G has a Cholesky factorisation. Lanczos guesses c, the factorisation proves
+    it and sharpens the guess by inverse iteration, and a second one proves that; rounding is bounded and added.
+    Beyond: the Lanczos value plus its residual, a bound unless the random start misses the leading singular vector.
 
     Cost: n m p flops for the Gram matrix of the smaller side p, and p^3 / 3 for each Cholesky factorisation.
     """
     scale = float(np.max(np.abs(R), initial=0.0))
     if scale == 0.0:
         return 0.0
-    small = min(R.shape)
-    if small > _GRAM_UP_TO:
+    if min(R.shape) > _GRAM_UP_TO:
         return _lanczos_bound(R)
     gram = _gram(R, scale)
     rounding = 4 * sum(R.shape) * np.finfo(np.float64).eps * float(np.trace(gram))
-    top = _largest_eigenvalue(gram) if small > 64 else float(linalg.eigvalsh(gram, check_finite=False)[-1])
-    slack = 1e-9
-    while not _is_positive((1 + slack) * top, gram):
-        slack *= 8
-    return scale * float(np.sqrt((1 + slack) * top + rounding))
+    if len(gram) <= 64:
+        return scale * float(np.sqrt(linalg.eigvalsh(gram, check_finite=False)[-1] + rounding))
+    v = _leading_eigenvector(gram)
+    _, factor = _bound_eigenvalues(gram, float(v @ gram @ v), 1e-6)
+    for _ in range(3):
+        v = linalg.cho_solve((factor, False), v, check_finite=False)
+        v /= np.linalg.norm(v)
+    bound, _ = _bound_eigenvalues(gram, float(v @ gram @ v), 1e-10)
+    return scale * float(np.sqrt(bound + rounding))
 
 
 def _gram(R: Array, scale: float) -> NDArray[np.float64]:
@@ -196,22 +199,25 @@ def _gram(R: Array, scale: float) -> NDArray[np.float64]:
     return gram
 
 
-def _largest_eigenvalue(gram: NDArray[np.float64]) -> float:
+def _leading_eigenvector(gram: NDArray[np.float64]) -> NDArray[np.float64]:
     start = np.random.default_rng(0).standard_normal((len(gram),))
     try:
-        return float(eigsh(gram, k=1, tol=1e-7, v0=start, return_eigenvectors=False)[0])
+        v = eigsh(gram, k=1, tol=1e-3, v0=start, maxiter=50)[1][:, 0]
     except ArpackNoConvergence:
-        return float(linalg.eigvalsh(gram, check_finite=False)[-1])
+        v = linalg.eigh(gram, subset_by_index=[len(gram) - 1] * 2, check_finite=False)[1][:, 0]
+    return v / np.linalg.norm(v)
 
 
-def _is_positive(shift: float, gram: NDArray[np.float64]) -> bool:
-    shifted = -gram
-    shifted[np.diag_indices_from(shifted)] += shift
-    try:
-        linalg.cholesky(shifted, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
-        return False
-    return True
+def _bound_eigenvalues(gram: NDArray[np.float64], guess: float, slack: float) -> tuple[float, NDArray[np.float64]]:
+    """A proven bound at least ``slack`` above a guess, and the Cholesky factor that proves it."""
+    while True:
+        bound = (1 + slack) * guess
+        shifted = -gram
+        shifted[np.diag_indices_from(shifted)] += bound
+        try:
+            return bound, linalg.cholesky(shifted, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            slack *= 8
 
 
 def _lanczos_bound(R: Array) -> float:

@@ -13,10 +13,10 @@ from ..linalg import LowRank, WarmSubspace
 
 Array = NDArray[np.floating[Any]]
 
-_FALL = 0.5
-"""Penalties start high and fall by this factor while the iterates keep up, so that the rank grows from below."""
+_FALL = 0.6
+"""Penalties start high and fall by this factor, so that the rank grows from below."""
 _SLOW = 0.7
-"""Steps that shrink less than this call for patience while the penalties fall, and for momentum afterwards."""
+"""Steps that shrink less than this call for momentum."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ def sweeps(
         L <- shrink singular values of  Y + clip(X - Y, -lam, lam)  by lam_*
         Y <- L + momentum (L - previous L)
 
-    Momentum (Nesterov's) starts when the steps shrink slowly and is dropped when the objective rises.
+    Momentum (Nesterov's) starts when the steps shrink slowly and is dropped when the objective rises. An entry of L
+    moves by at most lam in a step; hence the penalties start high and fall as long as L keeps up, that is while less
+    than half of the entries are clipped, or the steps at this level have slowed down.
     """
     n, m = X.shape
     level = starting_level(X, lam)
@@ -56,34 +58,36 @@ def sweeps(
     product = cleaned @ subspace.basis
     low_rank = LowRank.zero(n, m, X.dtype)
     tolerated = 1 + 4 * float(np.finfo(X.dtype).eps)
-    step, value, age, momentum = inf, inf, 1.0, 0.0
+    step, first_step, value, clipped, age = inf, inf, inf, 0, 1.0
     while True:
         settled = level == 1.0
         previous = low_rank
-        low_rank = subspace.threshold(
-            cleaned, product, level * lam_star, degree=degree if settled else 0, at_most=at_most
-        )
+        sharpen = degree if settled and low_rank.rank != at_most else 0
+        low_rank = subspace.threshold(cleaned, product, level * lam_star, degree=sharpen, at_most=at_most)
         last_step, step = step, low_rank.distance(previous)
         yield Sweep(low_rank, step, settled)
-        slow = step > _SLOW * last_step
         momentum = 0.0
-        if not settled and not slow:
-            level = max(1.0, _FALL * level)
-        if settled and (age > 1 or slow):
+        first_step = first_step or step
+        if not settled and (8 * clipped < X.size or step < first_step / 2):
+            level, first_step = max(1.0, _FALL * level), 0.0
+        if settled and (age > 1 or step > _SLOW * last_step):
             next_age = (1 + sqrt(1 + 4 * age**2)) / 2
             momentum, age = (age - 1) / next_age, next_age
         behind = previous if momentum else LowRank.zero(n, m, X.dtype)
         product = np.empty((n, subspace.basis.shape[1]), X.dtype)
         last_value = value
-        value = kernels.huber_sweep(
+        value, clipped = kernels.huber_sweep(
             X, low_rank.scaled_left, low_rank.right, behind.scaled_left, behind.right,
             X.dtype.type(momentum), X.dtype.type(level) * lam, cleaned, subspace.basis, product,
-        ) + level * lam_star * float(np.sum(low_rank.values, dtype=np.float64))  # fmt: skip
+        )  # fmt: skip
+        value += level * lam_star * float(np.sum(low_rank.values, dtype=np.float64))
         if value > tolerated * last_value:
             age = 1.0
 
 
 def starting_level(X: Array, lam: Array) -> float:
-    """How many times their value the penalties start at: outliers are then three times the typical entry."""
-    typical = np.abs(X / lam)[(X != 0) & ~np.isnan(X)]
-    return max(1.0, 3 * float(np.median(typical))) if typical.size else 1.0
+    """How many times their value the penalties start at: no typical entry of any feature is an outlier then."""
+    sizes = np.abs(X / lam)
+    sizes[sizes == 0] = np.nan
+    known = sizes[:, ~np.isnan(sizes).all(axis=0)]
+    return max(1.0, 3 * float(np.max(np.nanmedian(known, axis=0), initial=0.0)))
