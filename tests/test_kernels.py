@@ -1,0 +1,111 @@
+"""Each compiled pass against its formula in NumPy."""
+
+import numpy as np
+import pytest
+
+from unmingle import kernels
+
+CASES = pytest.mark.parametrize(("n", "m", "dtype"), [(1, 1, np.float64), (7, 5, np.float32), (130, 33, np.float64)])
+
+
+def setting(n, m, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, m)).astype(dtype)
+    X[rng.random((n, m)) < 0.2] = np.nan
+    factors = [rng.standard_normal(shape).astype(dtype) for shape in ((n, 3), (3, m), (n, 2), (2, m))]
+    lam = rng.uniform(0.1, 1, m).astype(dtype)
+    basis = rng.standard_normal((m, 4)).astype(dtype)
+    return X, factors, lam, basis
+
+
+def close(dtype):
+    return {"rtol": 1e-4, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
+
+
+@CASES
+@pytest.mark.parametrize("momentum", [0.0, 0.6])
+def test_huber_sweep(n, m, dtype, momentum):
+    X, (left, right, behind_left, behind_right), lam, basis = setting(n, m, dtype)
+    if momentum == 0:
+        behind_left, behind_right = behind_left[:, :0].copy(), behind_right[:0].copy()
+    cleaned, product = np.empty_like(X), np.empty((n, 4), dtype)
+    value, clipped = kernels.huber_sweep(
+        X, left, right, behind_left, behind_right, dtype(momentum), lam, cleaned, basis, product
+    )
+    D = left @ right
+    Y = D + momentum * (D - behind_left @ behind_right)
+    r = np.nan_to_num(X - D)
+    s = np.clip(r, -lam, lam)
+    assert np.isclose(value, np.sum(0.5 * s**2 + lam * np.abs(r - s)), **close(dtype))
+    assert clipped == np.sum(np.abs(r) > lam)
+    expected = Y + np.clip(np.nan_to_num(X - Y), -lam, lam)
+    assert np.allclose(cleaned, expected, **close(dtype))
+    assert np.allclose(product, expected @ basis, **close(dtype))
+
+
+@CASES
+def test_huber_sums(n, m, dtype):
+    X, (left, right, *_), lam, _ = setting(n, m, dtype)
+    residual = np.empty_like(X)
+    sums = kernels.huber_sums(X, left, right, lam, residual)
+    r = np.nan_to_num(X - left @ right)
+    s = np.clip(r, -lam, lam)
+    assert np.allclose(residual, s, **close(dtype))
+    expected = np.sum(0.5 * s**2 + lam * np.abs(r - s)), np.sum(np.nan_to_num(X) * s), np.sum(s**2)
+    assert np.allclose(sums, expected, **close(dtype))
+
+
+@CASES
+@pytest.mark.parametrize(("reach", "shrink"), [(0.5, 1.0), (0.8, 0.625)])
+def test_multiplier_sweep(n, m, dtype, reach, shrink):
+    X, (left, right, *_), lam, basis = setting(n, m, dtype)
+    rng = np.random.default_rng(5)
+    Y, C = rng.standard_normal((2, n, m)).astype(dtype)
+    Y[np.isnan(X)] = 0
+    multiplier, cleaned, product = Y.copy(), C.copy(), np.empty((n, 4), dtype)
+    mu, next_mu = 2.0, 3.0
+    squares = kernels.multiplier_sweep(
+        X, left, right, multiplier, cleaned, mu, next_mu, dtype(reach), shrink, lam, basis, product
+    )
+    L = left @ right
+    W = np.nan_to_num(X - L + Y / mu)
+    O = W - np.clip(W, -reach * lam, reach * lam)  # noqa: E741
+    N = (1 - shrink) * (W - O)
+    new = mu * (W - O - N)
+    clean = np.where(np.isnan(X), L, X - O - N)
+    assert np.allclose(multiplier, new, **close(dtype))
+    assert np.allclose(cleaned, clean + new / next_mu, **close(dtype))
+    assert np.allclose(product, cleaned @ basis, **close(dtype))
+    expected = np.sum((new - Y) ** 2) / mu**2, np.sum((clean - (C - Y / mu)) ** 2), np.sum(new**2)
+    assert np.allclose(squares, expected, **close(dtype))
+
+
+@CASES
+def test_clipped_norm_and_its_slope(n, m, dtype):
+    X, (left, right, *_), lam, _ = setting(n, m, dtype)
+    Y = np.random.default_rng(5).standard_normal((n, m)).astype(dtype)
+    mu, reach = 2.0, 0.7
+
+    def norm(reach):
+        W = np.nan_to_num(X - left @ right + Y / mu).astype(float)
+        return np.linalg.norm(np.clip(W, -reach * lam.astype(float), reach * lam.astype(float)))
+
+    value, slope = kernels.clipped_norm(X, left, right, Y, mu, dtype(reach), lam)
+    assert np.isclose(value, norm(reach), **close(dtype))
+    assert np.isclose(slope, (norm(reach + 1e-6) - norm(reach - 1e-6)) / 2e-6, rtol=1e-2, atol=1e-3)
+
+
+def test_kernels_run_in_several_threads_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    X, (left, right, *_), lam, _ = setting(130, 33, np.float64)
+
+    def once(_):
+        residual = np.empty_like(X)
+        return kernels.huber_sums(X, left, right, lam, residual), residual
+
+    sums, residual = once(0)
+    with ThreadPoolExecutor(4) as pool:
+        for other_sums, other in pool.map(once, range(32)):
+            assert other_sums == sums
+            assert (other == residual).all()
