@@ -47,8 +47,10 @@ def projection(x, components, lam_star, lam):
     s, o = cp.Variable(len(components)), cp.Variable(len(x))
     observed = (~np.isnan(x)).astype(float)
     misfit = cp.multiply(observed, np.nan_to_num(x) - components.T @ s - o)
-    cost = 0.5 * cp.sum_squares(misfit) + 0.5 * lam_star * cp.sum_squares(s) + cp.sum(
-        cp.multiply(observed * lam, cp.abs(o))
+    cost = (
+        0.5 * cp.sum_squares(misfit)
+        + 0.5 * lam_star * cp.sum_squares(s)
+        + cp.sum(cp.multiply(observed * lam, cp.abs(o)))
     )
     return _solve(cost), s.value
 

@@ -74,7 +74,9 @@ def test_gap_of_1_bounds_the_true_distance(eps, rng):
     best, L = reference.constrained(X, lam, eps)
     observed = ~np.isnan(X)
     for y in (np.nan_to_num(X), rng.standard_normal(X.shape) * observed, np.sign(np.nan_to_num(X))):
-        assert objective.certify_constrained(X, truncated(L, 8), np.zeros_like(X), y, lam, eps).bound <= best * (1 + 1e-7)
+        assert objective.certify_constrained(X, truncated(L, 8), np.zeros_like(X), y, lam, eps).bound <= best * (
+            1 + 1e-7
+        )
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -123,9 +125,7 @@ def test_stationarity_is_the_gradient_of_4(rng):
 def test_too_few_atoms_are_stationary_but_the_gap_tells():
     X = reference.mixture(40, 30, 5)
     lam_star, lam = 1.0, np.full(30, 0.3)
-    for k, sweep in enumerate(
-        solvers.alternating(X, lam_star, lam, n_components=2, rng=np.random.default_rng(0))
-    ):
+    for k, sweep in enumerate(solvers.alternating(X, lam_star, lam, n_components=2, rng=np.random.default_rng(0))):
         if k == 300:
             break
     assert objective.stationarity(X, sweep.low_rank, lam_star, lam) < 1e-8

@@ -21,7 +21,7 @@ from ._validation import (
 )
 from .iterate import Progress, run
 from .linalg import LowRank
-from .objective import certify_unconstrained, gap_criterion
+from .objective import certify_unconstrained, gap_criterion, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
 from .prox import soft_threshold
 from .solvers.pcp import certify as certify_pursuit
@@ -120,8 +120,9 @@ def decompose(
     rank_penalty : float or "auto"
         Larger: lower rank. "auto" is sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
     outlier_penalty : float, array of shape (n_features,), or "auto"
-        Larger: fewer outliers. "auto" is 2 sigma, or ``2 rank_penalty / (sqrt m + sqrt n)`` if that one is given; and
-        1 / sqrt(max(m, n)) for "pcp", where the symbol has another meaning: it is this one over the rank penalty.
+        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, n))``, and 1 / sqrt(max(m, n)) for "pcp", where
+        the symbol has another meaning: it is this one over the rank penalty. On tables with many more rows than
+        columns twice as much is often better.
     solver : {"proximal", "alternating", "pcp"}
         "proximal" for a certified answer of (2), "alternating" for a given number of components, "pcp" for clean data.
     eps : float
@@ -244,7 +245,7 @@ class _Problem:
         if not np.any(np.nan_to_num(X)):
             return self._zero(rank_penalty, outlier_penalty)
         lam_star = rank_penalty / root / root
-        lam = np.broadcast_to(np.asarray(outlier_penalty) / root / root, X.shape[1:]).astype(X.dtype)
+        lam = _thresholds(np.asarray(outlier_penalty) / root / root, X)
         _refuse_vanishing(lam_star, lam)
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
         at_most = None if self.n_components is None else min(self.n_components, *X.shape)
@@ -255,11 +256,14 @@ class _Problem:
         iterates.close()  # type: ignore[attr-defined]
         certificate = certify_unconstrained(X, low_rank, lam_star, lam)
         if not result.converged:
-            self._warn(result.measure, tol, "duality gap", certificate.gap)
+            stationary = low_rank.rank == at_most
+            name = "stationarity residual" if stationary else "duality gap"
+            value = stationarity(X, low_rank, lam_star, lam) if stationary else certificate.gap
+            _warn(result.n_iter, tol, name, value)
         misfit = np.where(np.isnan(X), X.dtype.type(0), X - low_rank.scaled_left @ low_rank.right)
         return self._answer(
             low_rank, soft_threshold(misfit, lam), root, rank_penalty, outlier_penalty,
-            objective=certificate.objective * root**4, gap=certificate.gap,
+            objective=certificate.objective * root * root * root * root, gap=certificate.gap,
             n_iter=result.n_iter, converged=result.converged,
         )  # fmt: skip
 
@@ -270,7 +274,8 @@ class _Problem:
             outlier_penalty = 1 / sqrt(max(X.shape))
         if not np.any(np.nan_to_num(X)):
             return self._zero(1.0, outlier_penalty)
-        lam = np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
+        lam = _thresholds(outlier_penalty, X)
+        _refuse_vanishing(1.0, lam)
         eps = eps / root / root
         tol = max(self.tol, 1e-6) if X.dtype == np.float32 else self.tol
         iterates = solvers.pcp(X, lam, eps, rng=self.rng)
@@ -280,20 +285,20 @@ class _Problem:
         outliers = result.state.outliers(X, lam)
         certificate = certify_pursuit(X, result.state, outliers, lam, eps)
         if not result.converged:
-            self._warn(result.measure, tol, "relative residual", result.measure)
+            _warn(result.n_iter, tol, "relative residual", result.measure)
         return self._answer(
             result.state.low_rank, outliers, root, 1.0, outlier_penalty,
-            objective=certificate.objective * root**2, gap=certificate.gap,
+            objective=certificate.objective * root * root, gap=certificate.gap,
             n_iter=result.n_iter, converged=result.converged,
         )  # fmt: skip
 
     def _resolve(self, X: Array, root: float, penalties: tuple[float | None, Any]) -> tuple[float, Any]:
         rank_penalty, outlier_penalty = penalties
         if rank_penalty is None:
-            sigma = noise_level(X, self.rng) * root * root
+            sigma = noise_level(X, self.rng, at_most=self.n_components) * root * root
             rank_penalty = from_noise(sigma, *X.shape).rank_penalty or 1.0
         if outlier_penalty is None:
-            outlier_penalty = 2 * rank_penalty / (sqrt(X.shape[0]) + sqrt(X.shape[1]))
+            outlier_penalty = rank_penalty / sqrt(max(X.shape))
         return rank_penalty, outlier_penalty
 
     def _answer(
@@ -316,15 +321,22 @@ class _Problem:
         nothing = LowRank.zero(n, m, self.X.dtype)
         return self._answer(nothing, np.zeros_like(self.X), 1.0, rank_penalty, outlier_penalty, objective=0.0, gap=0.0)
 
-    def _warn(self, measure: float, tol: float, name: str, value: float) -> None:
-        from sklearn.exceptions import ConvergenceWarning
 
-        warnings.warn(
-            f"Stopped after {self.max_iter} iterations at a {name} of {value:.1e}, above tol={tol:.1e}; "
-            "raise max_iter or tol, or raise the penalties.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+def _warn(n_iter: int, tol: float, name: str, value: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"Stopped after {n_iter} iterations at a {name} of {value:.1e}, above tol={tol:.1e}; "
+        "raise max_iter or tol, or raise the penalties.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def _thresholds(outlier_penalty: Any, X: Array) -> Array:
+    """The outlier penalty as a vector of the dtype of X."""
+    with np.errstate(over="ignore"):
+        return np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
 
 
 def _signed(codes: Array, components: Array) -> tuple[Array, Array]:
@@ -337,7 +349,9 @@ def _signed(codes: Array, components: Array) -> tuple[Array, Array]:
 
 
 def _refuse_vanishing(lam_star: float, lam: Array) -> None:
-    if not (lam_star > 0 and np.isfinite(lam_star) and (lam > 0).all() and np.isfinite(lam).all()):
+    limits = np.finfo(lam.dtype)
+    least = float(limits.tiny) / float(limits.eps)
+    if not (least < lam_star < np.inf and (lam > least).all() and np.isfinite(lam).all()):
         raise ValueError(
             "The penalties are beyond the range of numbers beside this X; choose them nearer to penalty_max(X)."
         )

@@ -44,7 +44,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     rank_penalty : float or "auto"
         Larger: lower rank. "auto" is sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
     outlier_penalty : float, array of shape (n_features,), or "auto"
-        Larger: fewer outliers. "auto" is 2 sigma, or ``2 rank_penalty / (sqrt m + sqrt n)`` if that one is given.
+        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, n))``; on tables with many more rows than columns
+        twice as much is often better.
     solver : {"alternating", "proximal"}
         "proximal" closes the gap in fewer, dearer iterations: faster where ``n_components`` is None and X large.
     tol : float
@@ -75,7 +76,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     converged_ : bool
         Whether ``tol`` was reached.
     score_center_, score_scale_ : float
-        Median and robust spread of `score_samples` over the training data; `outlier_flags` is set by them.
+        Median and robust spread of the cube root of `score_samples` over the training data, for `outlier_flags`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -156,11 +157,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_iter_, self.converged_ = part.n_iter, part.converged
         norms = np.linalg.norm(part.components, axis=1)
         self.singular_values_ = norms**2
-        clean = float(np.linalg.norm(np.nan_to_num(X, nan=0.0) - part.outliers))
-        self.explained_variance_ratio_ = (self.singular_values_ / clean) ** 2 if clean > 0 else np.zeros_like(norms)
-        scores = self._outlyingness(X, part.codes)
-        self.score_center_ = float(np.median(scores))
-        self.score_scale_ = 1.4826 * float(np.median(np.abs(scores - self.score_center_)))
+        self.explained_variance_ratio_ = _energy_shares(self.singular_values_, np.nan_to_num(X) - part.outliers)
+        self._describe_ordinary_scores(self._outlyingness(X, part.codes))
         return self
 
     def transform(self, X: Any) -> Array:
@@ -215,7 +213,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         codes, gap = self._project(data)
         misfit = np.where(np.isnan(data), data.dtype.type(0), data - codes @ self._atoms(data.dtype))
         lam = self._thresholds(data.dtype)
-        cost = np.sum(huber(misfit, lam)) + 0.5 * self.rank_penalty_ * np.sum(codes**2)
+        with np.errstate(over="ignore"):  # the cost is of the square of the data's scale
+            cost = np.sum(huber(misfit, lam)) + 0.5 * self.rank_penalty_ * np.sum(codes**2)
         return Decomposition(
             codes,
             self.components_,
@@ -252,8 +251,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def outlier_flags(self, X: Any, *, false_alarm_rate: float = 0.01) -> NDArray[np.bool_]:
         """Whether each sample is stranger than the training data's ordinary samples.
 
-        The ordinary ones are described by the median and the median absolute deviation of their scores, so that
-        strange samples among the training data do not matter.
+        The cube root of a score, a sum of many near-squares, is nearly normal. The ordinary samples are described by
+        its median and median absolute deviation, so that strange samples among the training data do not matter.
 
         Parameters
         ----------
@@ -270,7 +269,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if rate >= 1:
             raise ValueError(f"false_alarm_rate must be below 1, got {false_alarm_rate!r}.")
         scores = self.score_samples(X)
-        return scores > self.score_center_ + ndtri(1 - rate) * self.score_scale_
+        return np.cbrt(scores) > self.score_center_ + ndtri(1 - rate) * self.score_scale_
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean absolute deviation from the low-rank part, for model selection: larger is better.
@@ -357,6 +356,13 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         return result.state.codes * root, result.state.gap
 
+    def _describe_ordinary_scores(self, scores: Array) -> None:
+        n, q = len(scores), self.n_components_
+        unseen = (n + q) / (n - q) if n >= 2 * q else 1.0  # what q components fitted to n samples explain too much
+        roots = np.cbrt(unseen * scores)
+        self.score_center_ = float(np.median(roots))
+        self.score_scale_ = 1.4826 * float(np.median(np.abs(roots - self.score_center_)))
+
     def _outlyingness(self, X: Array, codes: Array) -> Array:
         lam = self._thresholds(X.dtype)
         with np.errstate(over="ignore"):
@@ -373,6 +379,14 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _energy_shares(singular_values: Array, clean: Array) -> Array:
+    """Squares of the singular values over the sum of squares of the data, at any scale."""
+    largest = float(np.max(np.abs(clean)))
+    if largest == 0:
+        return np.zeros_like(singular_values)
+    return (singular_values / largest) ** 2 / np.sum((clean / largest) ** 2)
 
 
 def _fitted(model: BaseEstimator) -> list[tuple[str, Any]]:

@@ -231,8 +231,13 @@ def certify_constrained(X: Array, low_rank: LowRank, outliers: Array, y: Array, 
     """Certificate of (1) from any dual matrix ``y``, scaled until it is feasible.
 
     Dual: max <X, Y> - eps ||Y||_F subject to ||Y||_2 <= 1, |Y| <= lam. Homogeneous, so the best multiple of a useful
-    ``y`` is the largest feasible one.
+    ``y`` is the largest feasible one. What L and O leave beyond eps counts as outliers, so that the primal point is
+    feasible too.
     """
+    rest = _misfit(X, low_rank.scaled_left @ low_rank.right, outliers)
+    length = float(np.linalg.norm(rest))
+    if length > eps:
+        outliers = outliers + X.dtype.type(1 - eps / length) * rest
     primal = float(np.sum(low_rank.values, dtype=np.float64) + np.sum(lam * np.abs(outliers), dtype=np.float64))
     spectral = spectral_norm_bound(y)
     if spectral == 0.0:

@@ -28,15 +28,15 @@ def from_noise(sigma: float, n: int, m: int) -> Penalties:
     """Penalties for noise of standard deviation ``sigma``.
 
     lam_* = sigma (sqrt m + sqrt n) is the spectral norm of pure noise, so that noise alone has no low-rank part;
-    lam = 2 sigma leaves nineteen entries of noise in twenty alone. On square data their ratio is 1 / sqrt(n), the one
-    that recovers low rank plus sparse in (1).
+    lam = lam_* / sqrt(max(m, n)), between one and two sigma, is the ratio that recovers low rank plus sparse in (1).
 
     Examples
     --------
     >>> from_noise(0.1, 100, 400)
-    Penalties(rank_penalty=3.0, outlier_penalty=0.2)
+    Penalties(rank_penalty=3.0, outlier_penalty=0.15)
     """
-    return Penalties(sigma * (sqrt(m) + sqrt(n)), 2 * sigma)
+    rank_penalty = sigma * (sqrt(m) + sqrt(n))
+    return Penalties(rank_penalty, rank_penalty / sqrt(max(m, n)))
 
 
 def penalty_limits(X: Array) -> Penalties:
@@ -45,8 +45,10 @@ def penalty_limits(X: Array) -> Penalties:
     return Penalties(spectral_norm_bound(known), float(np.max(np.abs(known), initial=0.0)))
 
 
-def noise_level(X: Array, rng: np.random.Generator, *, max_sweeps: int = 60) -> float:
+def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = None, max_sweeps: int = 60) -> float:
     """Robust scale of what neither a low-rank part nor sparse outliers explain.
+
+    The low-rank part has at most ``at_most`` components, and at most half of what would explain everything.
 
     Sweeps of (2) whose penalties follow the noise level of the last one: thresholds come down from the scale of the
     data until the median absolute residual, freed of the shrinkage and of the degrees of freedom of the fit, agrees
@@ -66,9 +68,10 @@ def noise_level(X: Array, rng: np.random.Generator, *, max_sweeps: int = 60) -> 
     subspace = WarmSubspace(cleaned, 10, 16, rng)
     product = cleaned @ subspace.basis
     nothing = LowRank.zero(n, m, X.dtype)
+    at_most = min(at_most or n, (min(n, m) + 1) // 2)
     for _ in range(max_sweeps):
         threshold = from_noise(sigma, n, m).rank_penalty
-        low_rank = subspace.threshold(cleaned, product, threshold)
+        low_rank = subspace.threshold(cleaned, product, threshold, at_most=at_most)
         unshrunk = low_rank._replace(values=low_rank.values + X.dtype.type(threshold))
         misfit = np.abs(X - unshrunk.scaled_left @ unshrunk.right)[present]
         freedom = (1 - low_rank.rank / n) * (1 - low_rank.rank / m)
