@@ -224,6 +224,13 @@ def test_refusals_name_what_was_wrong(arguments, hint):
     assert sentence.endswith(".")
 
 
+def assert_clear(refusal):
+    raised_in = traceback.extract_tb(refusal.__traceback__)[-1].filename
+    assert raised_in.endswith(("_validation.py", "decomposition.py")), raised_in
+    assert str(refusal).endswith(".")
+    assert "\n" not in str(refusal)
+
+
 def any_matrix(rng):
     n, m = int(rng.integers(1, 30)), int(rng.integers(1, 20))
     rank = min(n, m, 3)
@@ -279,10 +286,7 @@ def test_bad_input_gets_a_right_answer_or_one_clear_sentence(seed):
             warnings.simplefilter("ignore", ConvergenceWarning)
             part = decompose(X, random_state=0, **options)
     except (TypeError, ValueError) as refusal:
-        raised_in = traceback.extract_tb(refusal.__traceback__)[-1].filename
-        assert raised_in.endswith(("_validation.py", "decomposition.py")), raised_in
-        assert str(refusal).endswith(".")
-        assert "\n" not in str(refusal)
+        assert_clear(refusal)
         return
     X = np.asarray(X, dtype=float)
     observed = ~np.isnan(X)

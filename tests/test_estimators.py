@@ -105,7 +105,7 @@ def test_missing_entries_of_new_data_are_imputed(world, model):
 
 
 def test_strange_samples_score_high_and_alarms_keep_their_rate(world, model):
-    U, _, new = world
+    U = world[0]
     rng = np.random.default_rng(3)
     ordinary = rng.standard_normal((2000, 3)) @ U + 0.05 * rng.standard_normal((2000, 80))
     strange = rng.standard_normal((50, 80)) * 2

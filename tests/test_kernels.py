@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from unmingle import kernels
+from unmingle.linalg import ridge_encoder
+from unmingle.objective import projection_gap
+from unmingle.prox import soft_threshold
 
 CASES = pytest.mark.parametrize(("n", "m", "dtype"), [(1, 1, np.float64), (7, 5, np.float32), (130, 33, np.float64)])
 
@@ -93,6 +96,21 @@ def test_clipped_norm_and_its_slope(n, m, dtype):
     value, slope = kernels.clipped_norm(X, left, right, Y, mu, dtype(reach), lam)
     assert np.isclose(value, norm(reach), **close(dtype))
     assert np.isclose(slope, (norm(reach + 1e-6) - norm(reach - 1e-6)) / 2e-6, rtol=1e-2, atol=1e-3)
+
+
+@CASES
+def test_alternation_pass(n, m, dtype):
+    X, _, lam, _ = setting(n, m, dtype)
+    rng = np.random.default_rng(7)
+    U, codes, lam_star = rng.standard_normal((2, m)).astype(dtype), rng.standard_normal((n, 2)).astype(dtype), 0.8
+    inverse = np.linalg.inv((U @ U.T).astype(float) + lam_star * np.eye(2))
+    following, gap = np.empty_like(codes), np.empty(n)
+    kernels.alternation_pass(X, U.T.copy(), U, inverse, lam_star, lam, codes, following, gap)
+    L = codes @ U
+    outliers = np.where(np.isnan(X), 0, soft_threshold(X - L, lam))
+    cleaned = np.where(np.isnan(X), L, X - outliers)
+    assert np.allclose(following, cleaned @ ridge_encoder(U, lam_star), **close(dtype))
+    assert np.allclose(gap, projection_gap(X, U, codes, lam_star, lam), **close(dtype))
 
 
 def test_kernels_run_in_several_threads_at_once():

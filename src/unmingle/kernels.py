@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["clipped_norm", "huber_sums", "huber_sweep", "multiplier_sweep", "newton_projection"]
+__all__ = ["alternation_pass", "clipped_norm", "huber_sums", "huber_sweep", "multiplier_sweep", "newton_projection"]
 
 _BLOCK = 64
 _compile = njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -217,17 +217,44 @@ def _huber_row(x, d, scale, lam, residual, inlier):  # type: ignore[no-untyped-d
 
 
 @_compile
-def _follow_inliers(hessian, counted, inlier, atoms):  # type: ignore[no-untyped-def]
-    """Bring sum of u_i u_i' over the inliers up to date: only features that changed sides cost anything."""
+def _add_gram(hessian, sign, chosen, atoms, rows, square):  # type: ignore[no-untyped-def]
+    """Add sign times the sum of u_i u_i' over the chosen features; ``rows`` and ``square`` are work space."""
     q = atoms.shape[1]
-    for j in range(counted.size):
-        if counted[j] != inlier[j]:
-            counted[j] = inlier[j]
-            u = atoms[j]
+    count = 0
+    for j in range(chosen.size):
+        if chosen[j]:
             for a in range(q):
-                signed = u[a] if inlier[j] else -u[a]
-                for b in range(a + 1):
-                    hessian[a, b] += signed * u[b]
+                rows[count, a] = atoms[j, a]
+            count += 1
+    np.dot(rows[:count].T, rows[:count], square)
+    for a in range(q):
+        for b in range(q):
+            hessian[a, b] += sign * square[a, b]
+
+
+@_compile
+def _follow_inliers(hessian, lam_star, counted, inlier, moved, atoms, rows, square):  # type: ignore[no-untyped-def]
+    """Bring lam_star I + sum of u_i u_i' over the inliers up to date, from the features that changed sides or anew."""
+    entered = left = inside = 0
+    for j in range(inlier.size):
+        entered += inlier[j] & (not counted[j])
+        left += counted[j] & (not inlier[j])
+        inside += inlier[j]
+    if inside <= entered + left:
+        hessian[:] = 0
+        for a in range(len(hessian)):
+            hessian[a, a] = lam_star
+        _add_gram(hessian, 1.0, inlier, atoms, rows, square)
+    else:
+        if entered:
+            for j in range(inlier.size):
+                moved[j] = inlier[j] & (not counted[j])
+            _add_gram(hessian, 1.0, moved, atoms, rows, square)
+        if left:
+            for j in range(inlier.size):
+                moved[j] = counted[j] & (not inlier[j])
+            _add_gram(hessian, -1.0, moved, atoms, rows, square)
+    counted[:] = inlier
 
 
 @_compile
@@ -266,6 +293,45 @@ def _sample_gap(primal, inner, square, image):  # type: ignore[no-untyped-def]
 
 @_announced
 @_compile
+def alternation_pass(X, atoms, components, inverse, lam_star, lam, codes, next_codes, gap):  # type: ignore[no-untyped-def]
+    """One pass of Algorithm 1 on (5) for every row, and the relative gap of the codes it starts from.
+
+    With r = clip(x - Us, -lam, lam) and x - o = Us + r::
+
+        next code = (U'U + lam_star)^-1 U' (x - o) = s + inverse (U'r - lam_star s)
+
+    Cost: 4 m q flops per row.
+    """
+    n, m = X.shape
+    q = atoms.shape[1]
+    group = 8
+    low_rank = np.empty((group, m), X.dtype)
+    residual = np.empty((group, m), X.dtype)
+    image = np.empty((group, q), X.dtype)
+    inlier = np.empty(m, np.bool_)
+    value, inner, square, rhs = np.empty(group), np.empty(group), np.empty(group), np.empty(q)
+    for i in range(0, n, group):
+        busy = min(group, n - i)
+        np.dot(codes[i : i + busy], components, low_rank[:busy])
+        for k in range(busy):
+            one = X.dtype.type(1)
+            value[k], inner[k], square[k], _ = _huber_row(X[i + k], low_rank[k], one, lam, residual[k], inlier)
+        np.dot(residual[:busy], atoms, image[:busy])
+        for k in range(busy):
+            code = codes[i + k]
+            primal = value[k] + 0.5 * lam_star * np.sum(code.astype(np.float64) ** 2)
+            gap[i + k] = _sample_gap(primal, inner[k], square[k], np.sum(image[k].astype(np.float64) ** 2) / lam_star)
+            for a in range(q):
+                rhs[a] = image[k, a] - lam_star * code[a]
+            for a in range(q):
+                move = 0.0
+                for b in range(q):
+                    move += inverse[a, b] * rhs[b]
+                next_codes[i + k, a] = code[a] + move
+
+
+@_announced
+@_compile
 def newton_projection(X, atoms, components, lam_star, lam, row_scale, codes, gap, cold, tol, max_steps):  # type: ignore[no-untyped-def]
     """Solve (5) for every row by semismooth Newton; ``codes`` in and out, relative ``gap`` of each row out.
 
@@ -296,7 +362,8 @@ def newton_projection(X, atoms, components, lam_star, lam, row_scale, codes, gap
     image = np.empty((group, q), X.dtype)
     code = np.empty((group, q), X.dtype)
     counted = np.empty((group, m), np.bool_)
-    inlier = np.empty(m, np.bool_)
+    inlier, moved = np.empty(m, np.bool_), np.empty(m, np.bool_)
+    rows, gram = np.empty((m, q)), np.empty((q, q))
     hessian = np.empty((group, q, q))
     start = np.empty((group, q))
     direction = np.empty((group, q))
@@ -326,7 +393,7 @@ def newton_projection(X, atoms, components, lam_star, lam, row_scale, codes, gap
                 widening[k] = max(1.0, 2 * size / (m * mean_lam * row_scale[i])) if mean_lam * row_scale[i] > 0 else 1.0
                 wide = X.dtype.type(min(widening[k] * row_scale[i], 1e30))
                 value[k], inner[k], square[k], size = _huber_row(X[i], low_rank[k], wide, lam, residual[k], inlier)
-            _follow_inliers(hessian[k], counted[k], inlier, atoms)
+            _follow_inliers(hessian[k], lam_star, counted[k], inlier, moved, atoms, rows, gram)
         np.dot(residual[:busy], atoms, image[:busy])
         kept = 0
         for k in range(busy):

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from .. import kernels
 from ..linalg import ridge_encoder
-from ..objective import projection_gap
-from ..prox import soft_threshold
 
 Array = NDArray[np.floating[Any]]
 
@@ -36,7 +34,7 @@ def algorithm_1(
     (The paper prints a minus in H, and leaves U' out of its last line.) Cutting the iterates after T passes gives the
     untrained T-layer encoder.
 
-    Cost of a pass: 4 n m q flops. Memory: two copies of X.
+    Cost of a pass: 4 n m q flops. Memory: a few rows.
 
     Parameters
     ----------
@@ -56,16 +54,18 @@ def algorithm_1(
     Projection
         `codes` and the relative `gap` of each sample.
     """
-    encoder = ridge_encoder(components, lam_star)
-    cleaned = np.nan_to_num(X, nan=0.0)
     if codes is None:
-        codes = cleaned @ encoder
+        codes = np.nan_to_num(X, nan=0.0) @ ridge_encoder(components, lam_star)
+    atoms, components = np.ascontiguousarray(components.T), np.ascontiguousarray(components)
+    inverse = np.linalg.inv(components.astype(np.float64) @ atoms + lam_star * np.eye(len(components)))
+    codes = np.ascontiguousarray(codes, X.dtype)
+    first = True
     while True:
-        low_rank = codes @ components
-        residual = np.where(np.isnan(X), X.dtype.type(0), X - low_rank)
-        cleaned = low_rank + (residual - soft_threshold(residual, lam))
-        codes = cleaned @ encoder
-        yield Projection(codes, projection_gap(X, components, codes, lam_star, lam))
+        next_codes, gap = np.empty_like(codes), np.empty(len(X))
+        kernels.alternation_pass(X, atoms, components, inverse, lam_star, lam, codes, next_codes, gap)
+        if not first:
+            yield Projection(codes, gap)
+        codes, first = next_codes, False
 
 
 def newton(
