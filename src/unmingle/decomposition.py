@@ -23,7 +23,6 @@ from .iterate import Progress, run
 from .linalg import LowRank
 from .objective import certify_unconstrained, gap_criterion, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
-from .prox import soft_threshold
 from .solvers.pcp import certify as certify_pursuit
 
 __all__ = ["Decomposition", "decompose", "penalty_max"]
@@ -236,7 +235,9 @@ class _Problem:
 
     def _scaled(self) -> tuple[Array, float]:
         root = self.X.dtype.type(scale_root(self.X))
-        return self.X / root / root, float(root)
+        scaled = self.X / root
+        scaled /= root
+        return scaled, float(root)
 
     def minimise(self, penalties: tuple[float | None, Any], solver: str) -> Decomposition:
         """Solve (2) or (4)."""
@@ -260,9 +261,8 @@ class _Problem:
             name = "stationarity residual" if stationary else "duality gap"
             value = stationarity(X, low_rank, lam_star, lam) if stationary else certificate.gap
             _warn(result.n_iter, tol, name, value)
-        misfit = np.where(np.isnan(X), X.dtype.type(0), X - low_rank.scaled_left @ low_rank.right)
         return self._answer(
-            low_rank, soft_threshold(misfit, lam), root, rank_penalty, outlier_penalty,
+            low_rank, _best_outliers(X, low_rank, lam), root, rank_penalty, outlier_penalty,
             objective=certificate.objective * root * root * root * root, gap=certificate.gap,
             n_iter=result.n_iter, converged=result.converged,
         )  # fmt: skip
@@ -306,11 +306,13 @@ class _Problem:
     ) -> Decomposition:
         codes, components = _signed(*low_rank.balanced())
         factor = self.X.dtype.type(root)
+        outliers *= factor
+        outliers *= factor
         return Decomposition(
             codes * factor,
             components * factor,
             self.X,
-            outliers * factor * factor,
+            outliers,
             rank_penalty,
             outlier_penalty,
             **facts,
@@ -337,6 +339,15 @@ def _thresholds(outlier_penalty: Any, X: Array) -> Array:
     """The outlier penalty as a vector of the dtype of X."""
     with np.errstate(over="ignore"):
         return np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
+
+
+def _best_outliers(X: Array, low_rank: LowRank, lam: Array) -> Array:
+    """soft(X - L, lam), and 0 where X is missing; with one temporary array only, for the sake of large data."""
+    misfit = low_rank.scaled_left @ low_rank.right
+    np.subtract(X, misfit, out=misfit)
+    misfit[np.isnan(X)] = 0
+    misfit -= np.clip(misfit, -lam, lam)
+    return misfit
 
 
 def _signed(codes: Array, components: Array) -> tuple[Array, Array]:

@@ -171,7 +171,7 @@ def spectral_norm_bound(R: Array) -> float:
 
     Cost: n m p flops for the Gram matrix of the smaller side p, and p^3 / 3 for each Cholesky factorisation.
     """
-    scale = float(np.max(np.abs(R), initial=0.0))
+    scale = float(max(np.max(R, initial=0.0), -np.min(R, initial=0.0)))
     if scale == 0.0:
         return 0.0
     if min(R.shape) > _GRAM_UP_TO:

@@ -206,7 +206,7 @@ def projection_gap(X: Array, components: Array, codes: Array, rank_penalty: floa
 
 def _largest_ratio(y: Array, lam: Array) -> float:
     """Largest |y_ij| / lam_j over non-zero entries: y divided by it lies in the box."""
-    columns = np.max(np.abs(y), axis=0)
+    columns = np.maximum(np.max(y, axis=0), -np.min(y, axis=0))
     return float(np.max(np.divide(columns, lam, out=np.zeros_like(columns), where=columns > 0)))
 
 

@@ -15,6 +15,8 @@ Array = NDArray[np.floating[Any]]
 
 _NORMAL_MAD = 1.4826
 _FLOOR = 1e-6
+_ENTRIES = 2_000_000
+"""The median residual is taken over about so many entries, in rows spread over the data."""
 
 
 class Penalties(NamedTuple):
@@ -57,14 +59,13 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
     Cost: at most ``max_sweeps`` sweeps of 6 n m r flops, mostly about ten.
     """
     n, m = X.shape
-    known = np.nan_to_num(X, nan=0.0)
-    present = ~np.isnan(X)
-    nonzero = np.abs(known[known != 0])
-    if nonzero.size == 0:
+    if not np.any(np.nan_to_num(X)):
         return 0.0
-    floor = _FLOOR * float(np.median(nonzero))
-    sigma = max(_NORMAL_MAD * float(np.median(np.abs(known[present]))), floor)
-    cleaned = np.clip(known, -3 * sigma, 3 * sigma)
+    floor = _FLOOR * float(np.median(np.abs(X[(X != 0) & ~np.isnan(X)])))
+    sigma = max(_NORMAL_MAD * float(np.nanmedian(np.abs(X))), floor)
+    cleaned = np.nan_to_num(X, nan=0.0)
+    np.clip(cleaned, -3 * sigma, 3 * sigma, out=cleaned)
+    some = slice(None, None, -(-X.size // _ENTRIES))
     subspace = WarmSubspace(cleaned, 10, 16, rng)
     product = cleaned @ subspace.basis
     nothing = LowRank.zero(n, m, X.dtype)
@@ -73,9 +74,9 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
         threshold = from_noise(sigma, n, m).rank_penalty
         low_rank = subspace.threshold(cleaned, product, threshold, at_most=at_most)
         unshrunk = low_rank._replace(values=low_rank.values + X.dtype.type(threshold))
-        misfit = np.abs(X - unshrunk.scaled_left @ unshrunk.right)[present]
+        misfit = np.abs(X[some] - unshrunk.scaled_left[some] @ unshrunk.right)
         freedom = (1 - low_rank.rank / n) * (1 - low_rank.rank / m)
-        last, level = sigma, _NORMAL_MAD * float(np.median(misfit)) / sqrt(max(freedom, 1 / min(n, m)))
+        last, level = sigma, _NORMAL_MAD * float(np.nanmedian(misfit)) / sqrt(max(freedom, 1 / min(n, m)))
         sigma = max(level, last / 2, floor)
         if abs(sigma - last) <= 0.01 * last:
             break

@@ -53,7 +53,8 @@ def sweeps(
     """
     n, m = X.shape
     level = starting_level(X, lam)
-    cleaned = np.clip(np.nan_to_num(X, nan=0.0), -X.dtype.type(level) * lam, X.dtype.type(level) * lam)
+    cleaned = np.nan_to_num(X, nan=0.0)
+    np.clip(cleaned, -X.dtype.type(level) * lam, X.dtype.type(level) * lam, out=cleaned)
     subspace = WarmSubspace(cleaned, 10 if at_most is None else at_most, oversampling, rng)
     product = cleaned @ subspace.basis
     low_rank = LowRank.zero(n, m, X.dtype)
@@ -87,7 +88,7 @@ def sweeps(
 
 def starting_level(X: Array, lam: Array) -> float:
     """How many times their value the penalties start at: no typical entry of any feature is an outlier then."""
-    sizes = np.abs(X / lam)
+    sizes = np.abs(X[:: -(-len(X) // 1000)] / lam)
     sizes[sizes == 0] = np.nan
     known = sizes[:, ~np.isnan(sizes).all(axis=0)]
     return max(1.0, 3 * float(np.max(np.nanmedian(known, axis=0), initial=0.0)))
