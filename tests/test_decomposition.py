@@ -172,6 +172,46 @@ def test_huge_outliers_change_nothing():
     assert max(errors) < 0.03
 
 
+@pytest.mark.parametrize("shape", [(1000, 2), (5, 5), (40, 30)])
+def test_constant_data_are_not_noise(shape):
+    part = decompose(np.full(shape, 7.0), random_state=0)
+    assert part.rank == 1
+    assert np.allclose(part.low_rank, 7.0, rtol=1e-3)
+
+
+def test_exact_data_with_one_outlier_converge():
+    rng = np.random.default_rng(0)
+    L = rng.standard_normal((40, 2)) @ rng.standard_normal((2, 20))
+    X = L.copy()
+    X[3, 4] += 10
+    for options in ({}, {"n_components": 2}, {"solver": "alternating"}):
+        part = decompose(X, random_state=0, **options)
+        assert part.converged
+        assert np.abs(part.low_rank - L).max() < 0.01
+
+
+def test_a_few_columns_with_outliers_converge():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((3000, 1)) @ rng.standard_normal((1, 5))
+    X += np.where(rng.random(X.shape) < 0.1, rng.uniform(-3, 3, X.shape), 0)
+    part = decompose(X, random_state=0)
+    assert part.converged
+    assert part.rank == 1
+
+
+def test_what_lies_under_a_mask_may_be_anything(rng):
+    X = reference.mixture(20, 10, 2)
+    mask = rng.random(X.shape) < 0.9
+    part = decompose(np.where(mask, X, np.inf), mask=mask, random_state=0)
+    assert np.isfinite(part.low_rank).all()
+
+
+def test_nullable_columns_are_missing_entries():
+    frame = pd.DataFrame({"a": pd.array([1, 2, None, 4] * 5, dtype="Int64"), "b": [1.5, 2.5, 3.5, 4.5] * 5, "c": 1.0})
+    part = decompose(frame, random_state=0)
+    assert (part.outliers["a"][frame["a"].isna()] == 0).all()
+
+
 def test_zero_is_its_own_answer():
     for solver in SOLVERS:
         part = decompose(np.zeros((5, 4)), solver=solver)
@@ -191,6 +231,13 @@ REFUSALS = [
     ({"X": np.full((3, 3), np.nan)}, "every entry is missing"),
     ({"X": np.array([[1.0, np.inf]])}, "infinity"),
     ({"X": [["a", "b"]]}, "numbers"),
+    ({"X": [[1.0, 2.0], [3.0]]}, "equal length"),
+    ({"X": [[{}, 1.0]]}, "numbers"),
+    ({"X": pd.Series([1.0, 2.0])}, "two dimensions"),
+    ({"X": pd.DataFrame({"when": pd.date_range("2026-01-01", periods=3)})}, "dates"),
+    ({"rank_penalty": 10**400}, "rank_penalty"),
+    ({"rank_penalty": 1.0, "solver": "pcp"}, "rank_penalty"),
+    ({"outlier_penalty": ["a"] * 4}, "outlier_penalty"),
     ({"X": np.eye(2) * 1j}, "real"),
     ({"solver": "magic"}, "'proximal', 'alternating', 'pcp'"),
     ({"n_components": 0}, "n_components"),

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unmingle
-from unmingle import RobustPCA, objective
+from unmingle import RobustPCA, objective, store
 from unmingle.metrics import subspace_angle
 
 
@@ -126,6 +126,49 @@ def test_too_few_components_leave_the_gap_open(world):
 
 def test_more_components_than_features_are_capped(world):
     assert RobustPCA(n_components=1000, random_state=0).fit(world[1]).n_components_ == 3
+
+
+@pytest.mark.parametrize(("dtype", "sizes"), [(np.float64, (1e6, 1e20, 1e200)), (np.float32, (1e6, 1e20, 9.97e36))])
+def test_a_huge_outlier_changes_neither_its_own_code_nor_other_rows(dtype, sizes, world):
+    model = RobustPCA(random_state=0).fit(world[1].astype(dtype))
+    new = world[2].astype(dtype)
+    new[3, 5] = 100
+    expected = model.transform(new)
+    for size in sizes:
+        new[3, 5] = size
+        part = model.decompose(new)
+        assert np.allclose(part.codes, expected, rtol=1e-5, atol=1e-5)
+        assert part.sample_gap.max() < (1e-9 if dtype == np.float64 else 1e-4)
+
+
+def test_float32_data_in_a_float64_model(world, model):
+    part = model.decompose(world[2].astype(np.float32))
+    assert part.low_rank.dtype == part.residual.dtype == np.float32
+    assert model.inverse_transform(part.codes).dtype == np.float32
+
+
+def test_shares_of_variance_count_missing_entries_as_imputed(world, model):
+    holes = np.random.default_rng(4).random(world[1].shape) < 0.4
+    shares = RobustPCA(random_state=0).fit(np.where(holes, np.nan, world[1])).explained_variance_ratio_
+    assert np.allclose(shares, model.explained_variance_ratio_, atol=0.03)
+
+
+@pytest.mark.parametrize("n_features", [5, 20])
+def test_alarms_keep_near_their_rate_on_narrow_tables(n_features):
+    rng = np.random.default_rng(5)
+    U = rng.standard_normal((2, n_features))
+    rows = rng.standard_normal((4000, 2)) @ U + 0.05 * rng.standard_normal((4000, n_features))
+    model = RobustPCA(random_state=0).fit(rows[:2000])
+    assert model.outlier_flags(rows[2000:], false_alarm_rate=0.01).mean() < 0.04
+
+
+def test_files_with_a_wrong_content_are_refused(world, tmp_path):
+    model = RobustPCA(n_components=3, random_state=0).fit(world[1])
+    good = {"init": model.get_params(), "fitted": {"transform": 1}}
+    for parameters in ({}, good, {"init": {"surprise": 1}, "fitted": {}}):
+        store.write(tmp_path / "odd.safetensors", "RobustPCA", parameters, {"components_": np.eye(3)})
+        with pytest.raises(store.StoreError, match="complete RobustPCA"):
+            unmingle.load(tmp_path / "odd.safetensors")
 
 
 def test_shares_of_variance(world, model):

@@ -32,7 +32,7 @@ def test_huber_sweep(n, m, dtype, momentum):
     if momentum == 0:
         behind_left, behind_right = behind_left[:, :0].copy(), behind_right[:0].copy()
     cleaned, product = np.empty_like(X), np.empty((n, 4), dtype)
-    value, clipped = kernels.huber_sweep(
+    value = kernels.huber_sweep(
         X, left, right, behind_left, behind_right, dtype(momentum), lam, cleaned, basis, product
     )
     D = left @ right
@@ -40,7 +40,6 @@ def test_huber_sweep(n, m, dtype, momentum):
     r = np.nan_to_num(X - D)
     s = np.clip(r, -lam, lam)
     assert np.isclose(value, np.sum(0.5 * s**2 + lam * np.abs(r - s)), **close(dtype))
-    assert clipped == np.sum(np.abs(r) > lam)
     expected = Y + np.clip(np.nan_to_num(X - Y), -lam, lam)
     assert np.allclose(cleaned, expected, **close(dtype))
     assert np.allclose(product, expected @ basis, **close(dtype))

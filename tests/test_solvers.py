@@ -156,6 +156,15 @@ def test_newton_warm_and_cold_come_to_the_same_codes(dtype, rng):
     assert np.allclose(cold.codes, warm.codes, atol=close)
 
 
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_an_unfinished_newton_run_reports_its_own_gap(steps, rng):
+    U = rng.standard_normal((4, 60)) * np.array([[30.0], [1.0], [1.0], [0.1]])
+    X = 3 * rng.standard_normal((40, 60))
+    lam = np.full(60, 0.05)
+    for state, _ in zip(solvers.newton(X, U, 0.1, lam, steps=steps), range(3), strict=False):
+        assert np.allclose(state.gap, objective.projection_gap(X, U, state.codes, 0.1, lam), rtol=1e-6, atol=1e-9)
+
+
 def test_newton_survives_thresholds_far_below_the_noise(rng):
     """Hardly an inlier anywhere: from afar a plain Newton step jumps to infinity."""
     U = rng.standard_normal((5, 300))

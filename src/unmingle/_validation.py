@@ -1,7 +1,7 @@
 """Checks of what comes from outside, and the sentences that say what is wrong with it."""
 
+import sys
 from importlib import import_module
-from math import isfinite
 from numbers import Integral, Real
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -49,33 +49,48 @@ def require(module: str, extra: str) -> ModuleType:
         raise ImportError(message, name=package) from error
 
 
-def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
-    """Return ``X`` as a two-dimensional C-ordered array of float32 or float64, NaN where missing, or say what is wrong.
+def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
+    """Return ``X`` as an array of float32 or float64, NaN where missing, or say why that cannot be.
 
-    Integers and booleans become float64. No copy is made where none is needed.
+    Integers, booleans, strings of numbers and nullable columns of DataFrames become float64. No needless copy is made.
     """
     import numpy as np
 
     if hasattr(X, "toarray"):
         raise TypeError(f"{name} must be a dense array, got a sparse one; convert it with {name}.toarray().")
-    if hasattr(X, "dtypes") and any(str(kind) in ("object", "category") for kind in X.dtypes):
-        X = X.astype(np.float64)
-    array = np.ma.filled(X.astype(np.float64), np.nan) if np.ma.isMaskedArray(X) else np.asarray(X)
-    if array.dtype.kind == "c":
-        raise ValueError(f"{name} must be real. Complex data not supported; decompose its magnitude instead.")
-    if array.dtype.kind not in "fiub":
-        try:
+    if np.ma.isMaskedArray(X):
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    kinds = {str(getattr(column, "kind", "O")) for column in X.dtypes} if hasattr(X, "columns") else set()
+    try:
+        plain = kinds <= {"f"} or bool(kinds & {"M", "m"})
+        array = np.asarray(X) if plain else X.to_numpy(np.float64, na_value=np.nan)
+        dated, imaginary = bool(kinds & {"M", "m"}) or array.dtype.kind in "Mm", array.dtype.kind == "c"
+        if array.dtype not in (np.float32, np.float64) and not dated and not imaginary:
             array = array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} must hold numbers, got entries of type {array.dtype}.") from None
+    except TypeError:
+        raise TypeError(
+            f"{name} must hold numbers: an argument must be a string or a real number to be read."
+        ) from None
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} must hold numbers in rows of equal length; some entry is not a number.") from None
+    if imaginary:
+        raise ValueError(f"{name} must be real. Complex data not supported; decompose its magnitude instead.")
+    if dated:
+        raise ValueError(f"{name} must hold numbers, got dates; drop that column or make it the index.")
+    return array
+
+
+def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
+    """Return ``X`` as a two-dimensional C-ordered array of floats, NaN where missing, or say what is wrong."""
+    import numpy as np
+
+    array = as_floats(X, name)
     if array.ndim != 2:
         hint = "; reshape a single sample with X.reshape(1, -1)" if array.ndim == 1 else ""
         raise ValueError(f"{name} must have two dimensions, samples by features, got {array.ndim}{hint}.")
     if 0 in array.shape:
         n, m = array.shape
         raise ValueError(f"{name} must hold at least one sample and one feature, got {n} sample(s) and {m} feature(s).")
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
     largest = np.max(np.abs(array), where=~np.isnan(array), initial=0.0)
     if np.isinf(largest):
         raise ValueError(f"{name} contains infinity; replace it, by NaN if the entry is to count as missing.")
@@ -100,10 +115,9 @@ def check_mask(mask: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":
 def check_positive(value: Any, name: str, *, zero: bool = False) -> float:
     """Return a finite positive number, or say what is wrong with it."""
     wanted = "at least 0" if zero else "above 0"
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not (0 <= value <= sys.float_info.max) or (value == 0 and not zero):
         raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.")
-    if value < 0 or (value == 0 and not zero):
-        raise ValueError(f"{name} must be {wanted}, got {value!r}.")
     return float(value)
 
 
@@ -116,7 +130,7 @@ def check_count(value: Any, name: str) -> int:
 
 def check_choice(value: Any, name: str, choices: "tuple[str, ...]") -> str:
     """Return one of the choices, or list them."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return str(value)
 
@@ -127,7 +141,10 @@ def check_outlier_penalty(value: Any, n_features: int) -> "float | NDArray[np.fl
 
     if np.ndim(value) == 0:
         return check_positive(value, "outlier_penalty")
-    vector = np.asarray(value, dtype=np.float64)
+    try:
+        vector = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"outlier_penalty must hold numbers, one for each of the {n_features} features.") from None
     if vector.shape != (n_features,):
         raise ValueError(
             f"outlier_penalty must be one number or one for each of the {n_features} features, "

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import solvers
 from ._validation import (
+    as_floats,
     check_choice,
     check_count,
     check_mask,
@@ -23,7 +24,7 @@ from .iterate import Progress, run
 from .linalg import LowRank
 from .objective import certify_unconstrained, gap_criterion, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
-from .solvers.pcp import certify as certify_pursuit
+from .solvers._pcp import certify as certify_pursuit
 
 __all__ = ["Decomposition", "decompose", "penalty_max"]
 
@@ -33,12 +34,12 @@ Callback = Callable[[Progress], object]
 _ITERATES = {"proximal": solvers.proximal, "alternating": solvers.alternating}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decomposition:
     """A matrix taken apart: ``X = low_rank + outliers + residual``.
 
     The parts of a DataFrame are DataFrames. Where X is missing, outliers and residual are 0 and ``low_rank`` is the
-    imputation. ``low_rank`` and ``residual`` are computed when asked for.
+    imputation. ``low_rank`` and ``residual`` are computed when asked for, the latter from X as it is then.
     """
 
     codes: Array
@@ -130,7 +131,7 @@ def decompose(
         True where an entry is observed.
     tol : float
         Stop at this relative duality gap, or stationarity residual of (4) if all ``n_components`` are in use; "pcp"
-        stops at this relative residual. float32 stops at 1e-4 at the least.
+        stops at this relative residual. float32 stops at 1e-4 at the least, "pcp" at 1e-6.
     max_iter : int
         Stop after so many iterations, with a ConvergenceWarning.
     callback : callable, optional
@@ -159,14 +160,13 @@ def decompose(
     eps = check_positive(eps, "eps", zero=True)
     if eps and choice != "pcp":
         raise ValueError(f"eps belongs to solver='pcp', got eps={eps} with solver={choice!r}.")
+    if choice == "pcp" and rank_penalty != "auto":
+        raise ValueError("rank_penalty does not go with solver='pcp': the problem (1) has none.")
     if n_components is not None:
         n_components = check_count(n_components, "n_components")
         if choice == "pcp":
             raise ValueError("n_components does not go with solver='pcp', which finds the rank; take 'alternating'.")
-    data = check_matrix(X)
-    if mask is not None:
-        data = np.where(check_mask(mask, data.shape), data, data.dtype.type(np.nan))
-        check_matrix(data)
+    data = check_matrix(X) if mask is None else check_matrix(_masked(X, mask))
     problem = _Problem(data, n_components, tol, max_iter, callback, generator(random_state))
     penalties = _given_penalties(rank_penalty, outlier_penalty, data.shape[1])
     solved = problem.pursue(penalties[1], eps) if choice == "pcp" else problem.minimise(penalties, choice)
@@ -174,10 +174,9 @@ def decompose(
 
 
 def penalty_max(X: ArrayLike) -> Penalties:
-    """Penalties of (2) from which on the answer is all zero.
+    """Penalties of (2) from which on, taken together, the answer is all zero.
 
-    No low-rank part is left at ``rank_penalty >= ||X||_2`` (whatever the outlier penalty), no outliers at
-    ``outlier_penalty >= max |x_ij|``; choose below them.
+    These are ``||X||_2`` and ``max |x_ij|``: the scale on which to choose both.
 
     Parameters
     ----------
@@ -199,6 +198,12 @@ def penalty_max(X: ArrayLike) -> Penalties:
     root = scale_root(data)
     limits = penalty_limits(data / data.dtype.type(root) / data.dtype.type(root))
     return Penalties(limits.rank_penalty * root * root, limits.outlier_penalty * root * root)
+
+
+def _masked(X: ArrayLike, mask: ArrayLike) -> Array:
+    """X with NaN wherever the mask is False, whatever was there."""
+    data = as_floats(X)
+    return np.where(check_mask(mask, data.shape), data, data.dtype.type(np.nan))
 
 
 def _given_penalties(rank_penalty: Any, outlier_penalty: Any, n_features: int) -> tuple[float | None, Any]:
@@ -256,7 +261,8 @@ class _Problem:
         low_rank = result.state.low_rank
         iterates.close()  # type: ignore[attr-defined]
         certificate = certify_unconstrained(X, low_rank, lam_star, lam)
-        if not result.converged:
+        converged = result.converged or certificate.gap <= tol
+        if not converged:
             stationary = low_rank.rank == at_most
             name = "stationarity residual" if stationary else "duality gap"
             value = stationarity(X, low_rank, lam_star, lam) if stationary else certificate.gap
@@ -264,7 +270,7 @@ class _Problem:
         return self._answer(
             low_rank, _best_outliers(X, low_rank, lam), root, rank_penalty, outlier_penalty,
             objective=certificate.objective * root * root * root * root, gap=certificate.gap,
-            n_iter=result.n_iter, converged=result.converged,
+            n_iter=result.n_iter, converged=converged,
         )  # fmt: skip
 
     def pursue(self, outlier_penalty: Any, eps: float) -> Decomposition:
@@ -329,7 +335,7 @@ def _warn(n_iter: int, tol: float, name: str, value: float) -> None:
 
     warnings.warn(
         f"Stopped after {n_iter} iterations at a {name} of {value:.1e}, above tol={tol:.1e}; "
-        "raise max_iter or tol, or raise the penalties.",
+        "raise max_iter or tol, raise the penalties, or bring the columns to one scale.",
         ConvergenceWarning,
         stacklevel=4,
     )

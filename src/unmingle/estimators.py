@@ -1,6 +1,7 @@
 """Estimators that follow scikit-learn's conventions; the mathematics is elsewhere."""
 
 import warnings
+from numbers import Integral
 from os import PathLike
 from typing import Any, Self
 
@@ -13,12 +14,32 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import solvers, store
-from ._validation import check_choice, check_matrix, check_positive
+from ._validation import as_floats, check_choice, check_matrix, check_positive
 from .decomposition import Callback, Decomposition, decompose, scale_root
 from .iterate import run
 from .prox import huber, soft_threshold
 
 __all__ = ["RobustPCA"]
+
+_BEYOND = 1e20
+"""Entries beyond so many outlier penalties are cut: outliers they remain, and sums of them do not overflow."""
+_UNSHRUNK = 1e-3
+"""Share of the rank penalty at which the shrinkage of a code no longer shows in its score."""
+_LEARNT = (
+    "components_",
+    "converged_",
+    "explained_variance_ratio_",
+    "gap_",
+    "n_components_",
+    "n_features_in_",
+    "n_iter_",
+    "objective_",
+    "outlier_penalty_",
+    "rank_penalty_",
+    "score_center_",
+    "score_scale_",
+    "singular_values_",
+)
 
 Array = NDArray[np.floating[Any]]
 
@@ -157,8 +178,9 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_iter_, self.converged_ = part.n_iter, part.converged
         norms = np.linalg.norm(part.components, axis=1)
         self.singular_values_ = norms**2
-        self.explained_variance_ratio_ = _energy_shares(self.singular_values_, np.nan_to_num(X) - part.outliers)
-        self._describe_ordinary_scores(self._outlyingness(X, part.codes))
+        clean = np.where(np.isnan(X), part.low_rank, X - part.outliers)
+        self.explained_variance_ratio_ = _energy_shares(self.singular_values_, clean)
+        self._describe_ordinary_scores(self._outlyingness(X))
         return self
 
     def transform(self, X: Any) -> Array:
@@ -189,10 +211,12 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         array of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        codes = check_matrix(X, "codes") if self.n_components_ else np.asarray(X)
+        codes = as_floats(X, "codes")
         if codes.ndim != 2 or codes.shape[1] != self.n_components_:
             raise ValueError(f"codes must have {self.n_components_} columns, got an array of shape {codes.shape}.")
-        return codes @ self.components_
+        if not np.isfinite(codes).all():
+            raise ValueError("codes must be finite, got NaN or infinity.")
+        return codes @ self._atoms(codes.dtype)
 
     def decompose(self, X: Any) -> Decomposition:
         """Low-rank part, outliers and residual of new samples, each with its own certificate.
@@ -209,7 +233,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             ``objective`` the sum of their costs.
         """
         check_is_fitted(self)
-        data = check_matrix(self._validated(X, reset=False))
+        data = self._validated(X, reset=False)
         codes, gap = self._project(data)
         misfit = np.where(np.isnan(data), data.dtype.type(0), data - codes @ self._atoms(data.dtype))
         lam = self._thresholds(data.dtype)
@@ -217,7 +241,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             cost = np.sum(huber(misfit, lam)) + 0.5 * self.rank_penalty_ * np.sum(codes**2)
         return Decomposition(
             codes,
-            self.components_,
+            self._atoms(data.dtype),
             data,
             soft_threshold(misfit, lam),
             self.rank_penalty_,
@@ -231,8 +255,9 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def score_samples(self, X: Any) -> Array:
         """Outlyingness of each sample: how badly the components explain it, in units of the outlier penalty.
 
-        The mean over its features of huber(x - Us) / outlier_penalty^2: about 0.1 to 0.4 for noise, and growing
-        with the number and size of the outliers. Missing entries do not count.
+        The mean over its features of huber(x - Us) / outlier_penalty^2, with s the projection that is not shrunk by
+        the rank penalty: about 0.1 to 0.4 for noise, and growing with the number and size of the outliers. Missing
+        entries do not count.
 
         Parameters
         ----------
@@ -245,8 +270,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Larger for stranger samples.
         """
         check_is_fitted(self)
-        data = self._validated(X, reset=False)
-        return self._outlyingness(data, self._project(data)[0])
+        return self._outlyingness(self._validated(X, reset=False))
 
     def outlier_flags(self, X: Any, *, false_alarm_rate: float = 0.01) -> NDArray[np.bool_]:
         """Whether each sample is stranger than the training data's ordinary samples.
@@ -283,7 +307,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        return -float(np.nanmean(np.abs(data - self._project(data)[0] @ self.components_)))
+        deviation = np.abs(data - self._project(data)[0] @ self._atoms(data.dtype))
+        return -float(np.mean(deviation, where=~np.isnan(data))) if not np.isnan(data).all() else 0.0
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a ``.safetensors`` file; `unmingle.load` reads it back.
@@ -296,6 +321,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         arrays: dict[str, NDArray[Any]] = {}
         parameters: dict[str, Any] = {"init": self.get_params(), "fitted": dict(_fitted(self))}
+        if np.ndim(self.outlier_penalty):
+            parameters["init"]["outlier_penalty"] = np.asarray(self.outlier_penalty, dtype=np.float64)
         for part in parameters.values():
             for name in [name for name, value in part.items() if isinstance(value, np.ndarray)]:
                 value = part.pop(name)
@@ -303,28 +330,38 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                     part[name] = {"names": value.tolist()}
                 else:
                     arrays[name] = value
-        if not isinstance(parameters["init"]["random_state"], int | None):
-            parameters["init"]["random_state"] = None
+        seed = parameters["init"]["random_state"]
+        parameters["init"]["random_state"] = int(seed) if isinstance(seed, Integral) else None
         store.write(path, type(self).__name__, parameters, arrays)
 
     @classmethod
     def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        init = dict(parameters["init"])
-        if "outlier_penalty" in arrays:
-            init["outlier_penalty"] = arrays["outlier_penalty"]
-        model = cls(**init)
-        for name, value in parameters["fitted"].items():
-            setattr(model, name, np.array(value["names"], dtype=object) if isinstance(value, dict) else value)
-        for name, array in arrays.items():
-            if name.endswith("_"):
-                setattr(model, name, array)
+        try:
+            init, fitted = dict(parameters["init"]), dict(parameters["fitted"])
+            if "outlier_penalty" in arrays:
+                init["outlier_penalty"] = arrays["outlier_penalty"]
+            model = cls(**init)
+            names = fitted.pop("feature_names_in_", None)
+            fitted |= {name: array for name, array in arrays.items() if name.endswith("_")}
+            if names is not None:
+                model.feature_names_in_ = np.array(names["names"], dtype=object)
+            for name in _LEARNT:
+                setattr(model, name, fitted.pop(name))
+            consistent = model.components_.shape == (model.n_components_, model.n_features_in_) and not fitted
+        except (KeyError, TypeError, ValueError, AttributeError):
+            consistent = False
+        if not consistent:
+            raise store.StoreError(f"The file does not hold a complete {cls.__name__}.")
         return model
 
     def _validated(self, X: Any, *, reset: bool) -> Array:
-        if np.ma.isMaskedArray(X):
-            X = np.ma.filled(X.astype(np.float64), np.nan)
+        floats = as_floats(X)
+        if floats.shape == (0, 0):
+            check_matrix(floats)
+        if hasattr(X, "columns"):
+            floats = type(X)(floats, columns=X.columns)
         return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan"
+            self, floats, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan"
         )
 
     def _atoms(self, dtype: Any) -> Array:
@@ -333,28 +370,31 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _thresholds(self, dtype: Any) -> Array:
         return np.broadcast_to(np.asarray(self.outlier_penalty_), self.components_.shape[1:]).astype(dtype)
 
-    def _project(self, X: Array) -> tuple[Array, Array]:
-        """Codes and relative gaps of (5)."""
+    def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
+        """Codes and relative gaps of (5), in units in which the largest outlier penalty is about one."""
         if self.n_components_ == 0:
             return np.zeros((len(X), 0), X.dtype), np.zeros(len(X))
-        root = X.dtype.type(scale_root(X))
+        lam = self._thresholds(np.float64)
+        root = scale_root(lam)
         exact = 1e-10 if X.dtype == np.float64 else 1e-5
+        with np.errstate(over="ignore"):
+            scaled = X / X.dtype.type(root) / X.dtype.type(root)
         iterates = solvers.newton(
-            X / root / root,
-            (self.components_ / float(root)).astype(X.dtype),
-            self.rank_penalty_ / float(root) / float(root),
-            (self._thresholds(np.float64) / float(root) / float(root)).astype(X.dtype),
+            np.clip(scaled, -_BEYOND, _BEYOND),
+            (self.components_ / root).astype(X.dtype),
+            shrinkage * self.rank_penalty_ / root / root,
+            (lam / root / root).astype(X.dtype),
             tol=exact,
         )
-        result = run(iterates, lambda projection: float(projection.gap.max()), tol=exact, max_iter=3)
-        if result.measure > 1e-3:
+        result = run(iterates, lambda projection: float(projection.gap.max()), tol=exact, max_iter=10)
+        if result.measure > 1e3 * exact:
             warnings.warn(
                 f"The projection of some samples stopped at a relative duality gap of {result.measure:.1e}; "
                 "`decompose` tells which by its sample_gap.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return result.state.codes * root, result.state.gap
+        return result.state.codes * X.dtype.type(root), result.state.gap
 
     def _describe_ordinary_scores(self, scores: Array) -> None:
         n, q = len(scores), self.n_components_
@@ -363,7 +403,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.score_center_ = float(np.median(roots))
         self.score_scale_ = 1.4826 * float(np.median(np.abs(roots - self.score_center_)))
 
-    def _outlyingness(self, X: Array, codes: Array) -> Array:
+    def _outlyingness(self, X: Array) -> Array:
+        codes = self._project(X, _UNSHRUNK)[0]
         lam = self._thresholds(X.dtype)
         with np.errstate(over="ignore"):
             cost = huber((X - codes @ self._atoms(X.dtype)) / lam, X.dtype.type(1))

@@ -52,12 +52,11 @@ def huber_sweep(X, left, right, previous_left, previous_right, momentum, lam, cl
 
     Returns
     -------
-    float, int
-        Sum of huber_lam(X - D), and the number of entries where |X - D| > lam.
+    float
+        Sum of huber_lam(X - D).
     """
     n, m = X.shape
     half = X.dtype.type(0.5)
-    clipped = 0
     current = np.empty((_BLOCK, m), X.dtype)
     previous = np.zeros((_BLOCK, m), X.dtype)
     value = 0.0
@@ -75,14 +74,13 @@ def huber_sweep(X, left, right, previous_left, previous_right, momentum, lam, cl
                 r = X.dtype.type(0) if missing else r
                 s = _clip(r, lam[b])
                 row += s * (r - half * s)
-                clipped += s != r
                 y = d[b] + momentum * (d[b] - e[b])
                 r = x[b] - y
                 r = X.dtype.type(0) if missing else r
                 c[b] = y + _clip(r, lam[b])
             value += row
         np.dot(cleaned[i:j], basis, product[i:j])
-    return value, clipped
+    return value
 
 
 @_announced
@@ -217,15 +215,16 @@ def _huber_row(x, d, scale, lam, residual, inlier):  # type: ignore[no-untyped-d
 
 
 @_compile
-def _add_gram(hessian, sign, chosen, atoms, rows, square):  # type: ignore[no-untyped-def]
-    """Add sign times the sum of u_i u_i' over the chosen features; ``rows`` and ``square`` are work space."""
+def _add_gram(hessian, sign, chosen, atoms, places, rows, square):  # type: ignore[no-untyped-def]
+    """Add sign times the sum of u_i u_i' over the chosen features; ``places``, ``rows``, ``square`` are work space."""
     q = atoms.shape[1]
     count = 0
-    for j in range(chosen.size):
-        if chosen[j]:
-            for a in range(q):
-                rows[count, a] = atoms[j, a]
-            count += 1
+    for j in range(chosen.size):  # without a branch, which nobody could predict
+        places[count] = j
+        count += chosen[j]
+    for k in range(count):
+        for a in range(q):
+            rows[k, a] = atoms[places[k], a]
     np.dot(rows[:count].T, rows[:count], square)
     for a in range(q):
         for b in range(q):
@@ -233,7 +232,7 @@ def _add_gram(hessian, sign, chosen, atoms, rows, square):  # type: ignore[no-un
 
 
 @_compile
-def _follow_inliers(hessian, lam_star, counted, inlier, moved, atoms, rows, square):  # type: ignore[no-untyped-def]
+def _follow_inliers(hessian, lam_star, counted, inlier, moved, atoms, places, rows, square):  # type: ignore[no-untyped-def]
     """Bring lam_star I + sum of u_i u_i' over the inliers up to date, from the features that changed sides or anew."""
     entered = left = inside = 0
     for j in range(inlier.size):
@@ -244,16 +243,16 @@ def _follow_inliers(hessian, lam_star, counted, inlier, moved, atoms, rows, squa
         hessian[:] = 0
         for a in range(len(hessian)):
             hessian[a, a] = lam_star
-        _add_gram(hessian, 1.0, inlier, atoms, rows, square)
+        _add_gram(hessian, 1.0, inlier, atoms, places, rows, square)
     else:
         if entered:
             for j in range(inlier.size):
                 moved[j] = inlier[j] & (not counted[j])
-            _add_gram(hessian, 1.0, moved, atoms, rows, square)
+            _add_gram(hessian, 1.0, moved, atoms, places, rows, square)
         if left:
             for j in range(inlier.size):
                 moved[j] = counted[j] & (not inlier[j])
-            _add_gram(hessian, -1.0, moved, atoms, rows, square)
+            _add_gram(hessian, -1.0, moved, atoms, places, rows, square)
     counted[:] = inlier
 
 
@@ -283,12 +282,21 @@ def _solve_positive(A, rhs, factor, x):  # type: ignore[no-untyped-def]
 
 
 @_compile
-def _sample_gap(primal, inner, square, image):  # type: ignore[no-untyped-def]
-    """Relative gap of (5) from P, <x, r>, ||r||^2 and ||U'r||^2 / lam_star; the dual point is a multiple of r."""
-    curvature = square + image
-    alpha = min(max(inner / curvature, 0.0), 1.0) if curvature > 0 else 0.0
-    gap = primal - (alpha * inner - 0.5 * alpha * alpha * curvature)
-    return max(gap, 0.0) / primal if primal > 0 else 0.0
+def _sample_gap(code, image, lam_star, inner, square):  # type: ignore[no-untyped-def]
+    """Absolute gap of (5) at a code s, and its cost of noise and code, from U'r, <x, r> and ||r||^2.
+
+    With r = clip(x - Us, -lam, lam) as the dual point the gap is ||U'r - lam_star s||^2 / (2 lam_star), free of
+    cancellation however large the outliers are; the best multiple alpha r, alpha in [0, 1], may improve on it.
+    """
+    slope = size = length = 0.0
+    for a in range(code.size):
+        slope += (image[a] - lam_star * code[a]) ** 2
+        size += image[a] * image[a]
+        length += code[a] * code[a]
+    curvature = square + size / lam_star
+    alpha = min(max(inner / curvature, 0.0), 1.0) if curvature > 0 else 1.0
+    gain = (1 - alpha) * (0.5 * (1 + alpha) * curvature - inner)
+    return max(slope / (2 * lam_star) - gain, 0.0), 0.5 * (square + lam_star * length)
 
 
 @_announced
@@ -305,6 +313,7 @@ def alternation_pass(X, atoms, components, inverse, lam_star, lam, codes, next_c
     n, m = X.shape
     q = atoms.shape[1]
     group = 8
+    one = X.dtype.type(1)
     low_rank = np.empty((group, m), X.dtype)
     residual = np.empty((group, m), X.dtype)
     image = np.empty((group, q), X.dtype)
@@ -314,13 +323,13 @@ def alternation_pass(X, atoms, components, inverse, lam_star, lam, codes, next_c
         busy = min(group, n - i)
         np.dot(codes[i : i + busy], components, low_rank[:busy])
         for k in range(busy):
-            one = X.dtype.type(1)
             value[k], inner[k], square[k], _ = _huber_row(X[i + k], low_rank[k], one, lam, residual[k], inlier)
         np.dot(residual[:busy], atoms, image[:busy])
         for k in range(busy):
             code = codes[i + k]
-            primal = value[k] + 0.5 * lam_star * np.sum(code.astype(np.float64) ** 2)
-            gap[i + k] = _sample_gap(primal, inner[k], square[k], np.sum(image[k].astype(np.float64) ** 2) / lam_star)
+            distance, inside = _sample_gap(code, image[k], lam_star, inner[k], square[k])
+            primal = value[k] + inside - 0.5 * square[k]
+            gap[i + k] = distance / primal if primal > 0 else 0.0
             for a in range(q):
                 rhs[a] = image[k, a] - lam_star * code[a]
             for a in range(q):
@@ -332,7 +341,7 @@ def alternation_pass(X, atoms, components, inverse, lam_star, lam, codes, next_c
 
 @_announced
 @_compile
-def newton_projection(X, atoms, components, lam_star, lam, row_scale, codes, gap, cold, tol, max_steps):  # type: ignore[no-untyped-def]
+def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol, max_steps):  # type: ignore[no-untyped-def]
     """Solve (5) for every row by semismooth Newton; ``codes`` in and out, relative ``gap`` of each row out.
 
     A step solves, with I the inliers |x - Us| <= lam of the row::
@@ -340,19 +349,17 @@ def newton_projection(X, atoms, components, lam_star, lam, row_scale, codes, gap
         (U_I' U_I + lam_star) ds = U' clip(x - Us, -lam, lam) - lam_star s
 
     and is halved while the cost rises. A cold row starts from the ridge solution and follows lam down to its value,
-    since from afar hardly a feature is an inlier; a warm row starts at its code. The threshold of entry (i, j) is
-    row_scale[i] lam[j]. Rows share the products with U in small groups; a finished row leaves its place to the next.
+    since from afar hardly a feature is an inlier; a warm row starts at its code. A row is done when its gap is at most
+    ``tol`` of what noise and code cost: large outliers, which only add a constant, do not end it early. Rows share the
+    products with U in small groups; a finished row leaves its place to the next.
 
     Cost of a step: 4 m q flops, and q^2 for each feature that changed sides.
-
-    Returns
-    -------
-    int
-        Steps taken by the slowest row.
     """
     n, m = X.shape
     q = atoms.shape[1]
     group = 8
+    widest = X.dtype.type(1e30)
+    tolerated = 1 + 8 * (1e-7 if X.itemsize == 4 else 1e-16)
     all_in = np.dot(components.astype(np.float64), atoms.astype(np.float64))
     for a in range(q):
         all_in[a, a] += lam_star
@@ -363,69 +370,70 @@ def newton_projection(X, atoms, components, lam_star, lam, row_scale, codes, gap
     code = np.empty((group, q), X.dtype)
     counted = np.empty((group, m), np.bool_)
     inlier, moved = np.empty(m, np.bool_), np.empty(m, np.bool_)
-    rows, gram = np.empty((m, q)), np.empty((q, q))
+    places, rows, gram = np.empty(m + 1, np.int32), np.empty((m, q)), np.empty((q, q))
     hessian = np.empty((group, q, q))
-    start = np.empty((group, q))
-    direction = np.empty((group, q))
-    length = np.empty(group)
-    best = np.empty(group)
+    start, direction, length = np.empty((group, q)), np.empty((group, q)), np.empty(group)
+    best, best_gap = np.empty(group), np.empty(group)
     widening = np.empty(group)  # of the threshold: infinite at a cold start, 1 at the end
-    steps = np.empty(group, np.int64)
-    row = np.empty(group, np.int64)
+    steps, row = np.empty(group, np.int64), np.empty(group, np.int64)
     factor, x, rhs = np.empty((q, q)), np.empty(q), np.empty(q)
     value, inner, square = np.empty(group), np.empty(group), np.empty(group)
-    busy = fetched = slowest = 0
+    busy = fetched = 0
     while True:
         while busy < group and fetched < n:
             row[busy], steps[busy], length[busy], best[busy] = fetched, 0, 1.0, np.inf
             code[busy], counted[busy], hessian[busy] = codes[fetched], True, all_in
+            start[busy], direction[busy] = codes[fetched], 0.0
             widening[busy] = np.inf if cold else 1.0
             busy += 1
             fetched += 1
         if busy == 0:
-            return slowest
+            return
         np.dot(code[:busy], components, low_rank[:busy])
         for k in range(busy):
             i = row[k]
-            wide = X.dtype.type(min(widening[k] * row_scale[i], 1e30))
+            wide = widest if widening[k] == np.inf else X.dtype.type(widening[k])
             value[k], inner[k], square[k], size = _huber_row(X[i], low_rank[k], wide, lam, residual[k], inlier)
             if widening[k] == np.inf and steps[k] == 1:
-                widening[k] = max(1.0, 2 * size / (m * mean_lam * row_scale[i])) if mean_lam * row_scale[i] > 0 else 1.0
-                wide = X.dtype.type(min(widening[k] * row_scale[i], 1e30))
+                widening[k] = min(max(1.0, 2 * size / (m * mean_lam)), 1e20)
+                wide = X.dtype.type(widening[k])
                 value[k], inner[k], square[k], size = _huber_row(X[i], low_rank[k], wide, lam, residual[k], inlier)
-            _follow_inliers(hessian[k], lam_star, counted[k], inlier, moved, atoms, rows, gram)
+            _follow_inliers(hessian[k], lam_star, counted[k], inlier, moved, atoms, places, rows, gram)
         np.dot(residual[:busy], atoms, image[:busy])
         kept = 0
         for k in range(busy):
             i = row[k]
-            primal = value[k] + 0.5 * lam_star * np.sum(code[k].astype(np.float64) ** 2)
-            gap[i] = _sample_gap(primal, inner[k], square[k], np.sum(image[k].astype(np.float64) ** 2) / lam_star)
             final = widening[k] == 1.0
-            worse = final and primal > best[k]
-            if (final and (gap[i] <= tol or length[k] < 1e-9)) or steps[k] >= max_steps:
+            distance, inside = _sample_gap(code[k], image[k], lam_star, inner[k], square[k])
+            primal = value[k] + inside - 0.5 * square[k]
+            worse = final and primal > tolerated * best[k]
+            if final and (distance <= tol * inside or length[k] < 1e-9 or (steps[k] >= max_steps and not worse)):
                 if worse:
-                    for a in range(q):
-                        code[k, a] = start[k, a]
+                    code[k] = start[k]
                 codes[i] = code[k]
-                slowest = max(slowest, steps[k])
+                gap[i] = best_gap[k] if worse else distance / primal if primal > 0 else 0.0
                 continue
             if worse:
                 length[k] *= 0.5
+            elif not final and steps[k] >= max_steps:
+                widening[k] = 1.0
             else:
+                start[k] = code[k]
                 for a in range(q):
-                    start[k, a] = code[k, a]
                     rhs[a] = image[k, a] - lam_star * start[k, a]
                 _solve_positive(hessian[k], rhs, factor, x)
-                direction[k] = x
-                length[k], best[k] = 1.0, primal if final else np.inf
+                direction[k], length[k] = x, 1.0
+                if final:
+                    best[k], best_gap[k] = primal, distance / primal if primal > 0 else 0.0
                 if widening[k] < np.inf:
                     widening[k] = max(1.0, widening[k] / 8)
+                steps[k] += 1
             for a in range(q):
                 code[k, a] = start[k, a] + length[k] * direction[k, a]
-            steps[k] += 1
             if kept < k:
-                row[kept], steps[kept], length[kept], best[kept] = row[k], steps[k], length[k], best[k]
+                row[kept], steps[kept], length[kept] = row[k], steps[k], length[k]
+                best[kept], best_gap[kept], widening[kept] = best[k], best_gap[k], widening[k]
                 code[kept], counted[kept], hessian[kept] = code[k], counted[k], hessian[k]
-                start[kept], direction[kept], widening[kept] = start[k], direction[k], widening[k]
+                start[kept], direction[kept] = start[k], direction[k]
             kept += 1
         busy = kept

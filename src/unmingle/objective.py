@@ -162,7 +162,8 @@ def projection_gap(X: Array, components: Array, codes: Array, rank_penalty: floa
 
     The best outliers for the codes are taken, o = soft(x - Us, lam). The dual is
     max <x, y> - 1/2 ||y||^2 - ||U'y||^2 / (2 lam_*) subject to ||y||_inf <= lam; y = alpha clip(x - Us, -lam, lam)
-    is feasible for alpha in [0, 1], and the best alpha has a closed form.
+    is feasible for alpha in [0, 1], and the best alpha has a closed form; at alpha = 1 the gap is
+    ||U'y - lam_* s||^2 / (2 lam_*), which no large outlier can blur.
 
     Parameters
     ----------
@@ -198,9 +199,11 @@ def projection_gap(X: Array, components: Array, codes: Array, rank_penalty: floa
     primal = projection(X, components, codes, outliers, rank_penalty, outlier_penalty)
     y = misfit - outliers
     inner = np.sum(np.nan_to_num(X, nan=0.0) * y, axis=1)
-    curvature = np.sum(y**2, axis=1) + np.sum((y @ components.T) ** 2, axis=1) / rank_penalty
-    alpha = np.clip(np.divide(inner, curvature, out=np.zeros_like(inner), where=curvature > 0), 0, 1)
-    gap = primal - (alpha * inner - 0.5 * alpha**2 * curvature)
+    image = y @ components.T
+    curvature = np.sum(y**2, axis=1) + np.sum(image**2, axis=1) / rank_penalty
+    alpha = np.clip(np.divide(inner, curvature, out=np.ones_like(inner), where=curvature > 0), 0, 1)
+    at_one = np.sum((image - rank_penalty * codes) ** 2, axis=1) / (2 * rank_penalty)
+    gap = at_one - (1 - alpha) * (0.5 * (1 + alpha) * curvature - inner)
     return np.divide(np.maximum(gap, 0), primal, out=np.zeros_like(primal), where=primal > 0)
 
 
@@ -280,7 +283,7 @@ def gap_criterion(
     """Optimality measure for iterates of (2) and (4), taken only when it is likely to pay.
 
     The relative duality gap of (2); with all ``at_most`` atoms in use the gap may stay open for ever, and the
-    stationarity residual of (4) is the measure. Both shrink about as fast as the steps of the solver, which tells when
+    stationarity residual of (4) will do as well. Both shrink about as fast as the steps of the solver, which tells when
     to look again; NaN in between. Lower bounds stay valid, so the best one so far is kept.
     """
     small = min(X.shape) <= 128
@@ -293,13 +296,12 @@ def gap_criterion(
         age += 1
         if not small and age < due_age and iterate.step > due_step:
             return nan
+        certificate = certify_unconstrained(X, iterate.low_rank, lam_star, lam)
+        bound = max(bound, certificate.bound)
+        value = certificate._replace(bound=bound).gap
         if iterate.low_rank.rank == at_most:
-            value = stationarity(X, iterate.low_rank, lam_star, lam)
-        else:
-            certificate = certify_unconstrained(X, iterate.low_rank, lam_star, lam)
-            bound = max(bound, certificate.bound)
-            value = certificate._replace(bound=bound).gap
-        due_age = age + 10
+            value = min(value, stationarity(X, iterate.low_rank, lam_star, lam))
+        due_age = age + max(10, age // 4)
         due_step = iterate.step * tol / value if value > 0 else inf
         return value
 

@@ -69,16 +69,19 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
     subspace = WarmSubspace(cleaned, 10, 16, rng)
     product = cleaned @ subspace.basis
     nothing = LowRank.zero(n, m, X.dtype)
+    largest = float(np.linalg.norm(product, 2))
     at_most = min(at_most or n, (min(n, m) + 1) // 2)
-    for _ in range(max_sweeps):
+    for sweep in range(max_sweeps):
         threshold = from_noise(sigma, n, m).rank_penalty
+        if sweep == 0:  # one component is always tried: constant data are not noise
+            threshold = min(threshold, 0.9 * largest)
         low_rank = subspace.threshold(cleaned, product, threshold, at_most=at_most)
         unshrunk = low_rank._replace(values=low_rank.values + X.dtype.type(threshold))
         misfit = np.abs(X[some] - unshrunk.scaled_left[some] @ unshrunk.right)
         freedom = (1 - low_rank.rank / n) * (1 - low_rank.rank / m)
         last, level = sigma, _NORMAL_MAD * float(np.nanmedian(misfit)) / sqrt(max(freedom, 1 / min(n, m)))
         sigma = max(level, last / 2, floor)
-        if abs(sigma - last) <= 0.01 * last:
+        if abs(sigma - last) <= 0.01 * last and sweep > 0:
             break
         lam = np.full(m, from_noise(sigma, n, m).outlier_penalty, X.dtype)
         product = np.empty((n, subspace.basis.shape[1]), X.dtype)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .sweeps import Sweep, sweeps
+from ._sweeps import Sweep, sweeps
 
 Array = NDArray[np.floating[Any]]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .sweeps import Sweep, sweeps
+from ._sweeps import Sweep, sweeps
 
 Array = NDArray[np.floating[Any]]
 
@@ -21,7 +21,7 @@ def proximal(
         L <- shrink singular values of  L + clip(X - L, -lam, lam)  by lam_*
 
     The SVD is partial, starts from the last one and is sharpened by a Chebyshev filter at the threshold, so that a
-    certified gap closes in about as many steps as with a full SVD. Penalties come down to their values by halves.
+    certified gap closes in about as many steps as with a full SVD. Penalties come down to their values step by step.
 
     Cost of a step: about 20 n m r flops at rank r, no full SVD. Memory: one copy of X, another for a certificate.
 

@@ -13,8 +13,10 @@ from ..linalg import LowRank, WarmSubspace
 
 Array = NDArray[np.floating[Any]]
 
-_FALL = 0.6
+_FALL = 0.5
 """Penalties start high and fall by this factor, so that the rank grows from below."""
+_KEPT_UP = 0.25
+"""They fall when the steps at one level have come down to this share of the first of them."""
 _SLOW = 0.7
 """Steps that shrink less than this call for momentum."""
 
@@ -48,8 +50,7 @@ def sweeps(
         Y <- L + momentum (L - previous L)
 
     Momentum (Nesterov's) starts when the steps shrink slowly and is dropped when the objective rises. An entry of L
-    moves by at most lam in a step; hence the penalties start high and fall as long as L keeps up, that is while less
-    than half of the entries are clipped, or the steps at this level have slowed down.
+    moves by at most lam in a step; hence the penalties start high and fall only as L keeps up with them.
     """
     n, m = X.shape
     level = starting_level(X, lam)
@@ -59,7 +60,7 @@ def sweeps(
     product = cleaned @ subspace.basis
     low_rank = LowRank.zero(n, m, X.dtype)
     tolerated = 1 + 4 * float(np.finfo(X.dtype).eps)
-    step, first_step, value, clipped, age = inf, inf, inf, 0, 1.0
+    step, first_step, value, age = inf, 0.0, inf, 1.0
     while True:
         settled = level == 1.0
         previous = low_rank
@@ -67,17 +68,17 @@ def sweeps(
         low_rank = subspace.threshold(cleaned, product, level * lam_star, degree=sharpen, at_most=at_most)
         last_step, step = step, low_rank.distance(previous)
         yield Sweep(low_rank, step, settled)
-        momentum = 0.0
         first_step = first_step or step
-        if not settled and (8 * clipped < X.size or step < first_step / 2):
-            level, first_step = max(1.0, _FALL * level), 0.0
-        if settled and (age > 1 or step > _SLOW * last_step):
+        if not settled and step <= _KEPT_UP * first_step:
+            level, first_step, value, age = max(1.0, _FALL * level), 0.0, inf, 1.0
+        momentum = 0.0
+        if age > 1 or step > _SLOW * last_step:
             next_age = (1 + sqrt(1 + 4 * age**2)) / 2
             momentum, age = (age - 1) / next_age, next_age
         behind = previous if momentum else LowRank.zero(n, m, X.dtype)
         product = np.empty((n, subspace.basis.shape[1]), X.dtype)
         last_value = value
-        value, clipped = kernels.huber_sweep(
+        value = kernels.huber_sweep(
             X, low_rank.scaled_left, low_rank.right, behind.scaled_left, behind.right,
             X.dtype.type(momentum), X.dtype.type(level) * lam, cleaned, subspace.basis, product,
         )  # fmt: skip

@@ -98,7 +98,7 @@ def newton(
     codes : array of shape (n, q), optional
         A warm start; by default each sample starts from its ridge code.
     tol : float
-        A sample whose gap is at most this is left as it is.
+        A sample is left as it is when its gap is at most this share of its cost, that of the outliers left out.
     steps : int
         Newton steps between two iterates, at most.
 
@@ -114,8 +114,6 @@ def newton(
     components = np.ascontiguousarray(components)
     while True:
         gap = np.empty(n)
-        kernels.newton_projection(
-            X, atoms, components, lam_star, lam, np.ones(n, X.dtype), codes, gap, cold, tol, steps
-        )
+        kernels.newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol, steps)
         yield Projection(codes.copy(), gap)
         cold = False
