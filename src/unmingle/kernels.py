@@ -215,44 +215,35 @@ def _huber_row(x, d, scale, lam, residual, inlier):  # type: ignore[no-untyped-d
 
 
 @_compile
-def _add_gram(hessian, sign, chosen, atoms, places, rows, square):  # type: ignore[no-untyped-def]
-    """Add sign times the sum of u_i u_i' over the chosen features; ``places``, ``rows``, ``square`` are work space."""
-    q = atoms.shape[1]
+def _follow_inliers(hessian, lam_star, counted, inlier, chosen, atoms, work):  # type: ignore[no-untyped-def]
+    """Bring lam_star I + sum of u_i u_i' over the inliers up to date, from the features that changed sides or anew."""
+    places, rows, signed, square = work
+    m, q = atoms.shape
+    changed = inside = np.int32(0)
+    for j in range(m):
+        chosen[j] = inlier[j] ^ counted[j]
+        changed += np.int32(chosen[j])
+        inside += np.int32(inlier[j])
+    anew = inside <= changed
+    if anew:
+        chosen[:] = inlier
+        hessian[:] = 0
+        for a in range(q):
+            hessian[a, a] = lam_star
     count = 0
-    for j in range(chosen.size):  # without a branch, which nobody could predict
+    for j in range(m):  # without a branch, which nobody could predict
         places[count] = j
         count += chosen[j]
     for k in range(count):
+        j = places[k]
+        sign = 1.0 if inlier[j] else -1.0
         for a in range(q):
-            rows[k, a] = atoms[places[k], a]
-    np.dot(rows[:count].T, rows[:count], square)
+            rows[k, a] = atoms[j, a]
+            signed[k, a] = sign * atoms[j, a]
+    np.dot(signed[:count].T, rows[:count], square)
     for a in range(q):
         for b in range(q):
-            hessian[a, b] += sign * square[a, b]
-
-
-@_compile
-def _follow_inliers(hessian, lam_star, counted, inlier, moved, atoms, places, rows, square):  # type: ignore[no-untyped-def]
-    """Bring lam_star I + sum of u_i u_i' over the inliers up to date, from the features that changed sides or anew."""
-    entered = left = inside = 0
-    for j in range(inlier.size):
-        entered += inlier[j] & (not counted[j])
-        left += counted[j] & (not inlier[j])
-        inside += inlier[j]
-    if inside <= entered + left:
-        hessian[:] = 0
-        for a in range(len(hessian)):
-            hessian[a, a] = lam_star
-        _add_gram(hessian, 1.0, inlier, atoms, places, rows, square)
-    else:
-        if entered:
-            for j in range(inlier.size):
-                moved[j] = inlier[j] & (not counted[j])
-            _add_gram(hessian, 1.0, moved, atoms, places, rows, square)
-        if left:
-            for j in range(inlier.size):
-                moved[j] = counted[j] & (not inlier[j])
-            _add_gram(hessian, -1.0, moved, atoms, places, rows, square)
+            hessian[a, b] += square[a, b]
     counted[:] = inlier
 
 
@@ -317,7 +308,7 @@ def alternation_pass(X, atoms, components, inverse, lam_star, lam, codes, next_c
     low_rank = np.empty((group, m), X.dtype)
     residual = np.empty((group, m), X.dtype)
     image = np.empty((group, q), X.dtype)
-    inlier = np.empty(m, np.bool_)
+    inlier = np.empty(m, np.uint8)
     value, inner, square, rhs = np.empty(group), np.empty(group), np.empty(group), np.empty(q)
     for i in range(0, n, group):
         busy = min(group, n - i)
@@ -368,9 +359,9 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
     residual = np.empty((group, m), X.dtype)
     image = np.empty((group, q), X.dtype)
     code = np.empty((group, q), X.dtype)
-    counted = np.empty((group, m), np.bool_)
-    inlier, moved = np.empty(m, np.bool_), np.empty(m, np.bool_)
-    places, rows, gram = np.empty(m + 1, np.int32), np.empty((m, q)), np.empty((q, q))
+    counted = np.empty((group, m), np.uint8)
+    inlier, chosen = np.empty(m, np.uint8), np.empty(m, np.uint8)
+    work = np.empty(m + 1, np.int32), np.empty((m, q)), np.empty((m, q)), np.empty((q, q))
     hessian = np.empty((group, q, q))
     start, direction, length = np.empty((group, q)), np.empty((group, q)), np.empty(group)
     best, best_gap = np.empty(group), np.empty(group)
@@ -382,7 +373,7 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
     while True:
         while busy < group and fetched < n:
             row[busy], steps[busy], length[busy], best[busy] = fetched, 0, 1.0, np.inf
-            code[busy], counted[busy], hessian[busy] = codes[fetched], True, all_in
+            code[busy], counted[busy], hessian[busy] = codes[fetched], 1, all_in
             start[busy], direction[busy] = codes[fetched], 0.0
             widening[busy] = np.inf if cold else 1.0
             busy += 1
@@ -398,7 +389,7 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
                 widening[k] = min(max(1.0, 2 * size / (m * mean_lam)), 1e20)
                 wide = X.dtype.type(widening[k])
                 value[k], inner[k], square[k], size = _huber_row(X[i], low_rank[k], wide, lam, residual[k], inlier)
-            _follow_inliers(hessian[k], lam_star, counted[k], inlier, moved, atoms, places, rows, gram)
+            _follow_inliers(hessian[k], lam_star, counted[k], inlier, chosen, atoms, work)
         np.dot(residual[:busy], atoms, image[:busy])
         kept = 0
         for k in range(busy):
