@@ -1,200 +1,11 @@
-"""Compiled loops: the passes over the data that the solvers consist of.
-
-Every kernel walks over blocks of rows that stay in the cache: the low-rank part of a block comes from BLAS, the
-elementwise work and the sums are fused into one loop, and the product with a basis follows while the block is warm.
-A missing entry is NaN in ``X``: its residual is 0, so it pulls at nothing and the cleaned matrix holds its imputation.
-Sums may be reordered (they are vectorised), nothing else is relaxed. All kernels release the GIL, write only to their
-named outputs, and are compiled on first use and cached on disk.
-"""
-
-import logging
-from functools import wraps
-from typing import Any
+"""Robust projection (5) of samples, each on its own."""
 
 import numpy as np
-from numba import njit
 
-__all__ = ["alternation_pass", "clipped_norm", "huber_sums", "huber_sweep", "multiplier_sweep", "newton_projection"]
-
-_BLOCK = 64
-_compile = njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-_log = logging.getLogger(__name__)
+from ._compile import announced, clip, compiled
 
 
-def _announced(kernel: Any) -> Any:
-    """Say in the log that a kernel compiles (or loads from its cache) for new argument types."""
-
-    @wraps(kernel.py_func)
-    def call(*arguments: Any) -> Any:
-        if not kernel.signatures:
-            _log.info("Compiling %s; the first call takes some seconds, later ones load it.", kernel.py_func.__name__)
-        return kernel(*arguments)
-
-    return call
-
-
-@_compile
-def _clip(x, bound):  # type: ignore[no-untyped-def]
-    below = x if x < bound else bound
-    return below if below > -bound else -bound
-
-
-@_announced
-@_compile
-def huber_sweep(X, left, right, previous_left, previous_right, momentum, lam, cleaned, basis, product):  # type: ignore[no-untyped-def]
-    """One pass of (2): clean X at an extrapolated point, multiply with a basis, value the point itself.
-
-    With D = left right, E = previous_left previous_right and Y = D + momentum (D - E)::
-
-        cleaned = Y + clip(X - Y, -lam, lam),   product = cleaned basis
-
-    Cost: 2 n m (rank + previous rank + columns of basis) flops.
-
-    Returns
-    -------
-    float
-        Sum of huber_lam(X - D).
-    """
-    n, m = X.shape
-    half = X.dtype.type(0.5)
-    current = np.empty((_BLOCK, m), X.dtype)
-    previous = np.zeros((_BLOCK, m), X.dtype)
-    value = 0.0
-    for i in range(0, n, _BLOCK):
-        j = min(i + _BLOCK, n)
-        np.dot(left[i:j], right, current[: j - i])
-        if previous_left.shape[1]:
-            np.dot(previous_left[i:j], previous_right, previous[: j - i])
-        for a in range(j - i):
-            x, c, d, e = X[i + a], cleaned[i + a], current[a], previous[a]
-            row = X.dtype.type(0)
-            for b in range(m):
-                missing = x[b] != x[b]
-                r = x[b] - d[b]
-                r = X.dtype.type(0) if missing else r
-                s = _clip(r, lam[b])
-                row += s * (r - half * s)
-                y = d[b] + momentum * (d[b] - e[b])
-                r = x[b] - y
-                r = X.dtype.type(0) if missing else r
-                c[b] = y + _clip(r, lam[b])
-            value += row
-        np.dot(cleaned[i:j], basis, product[i:j])
-    return value
-
-
-@_announced
-@_compile
-def huber_sums(X, left, right, lam, residual):  # type: ignore[no-untyped-def]
-    """Residual R = clip(X - left right, -lam, lam) and the sums that value a point of (2) and its dual.
-
-    Returns
-    -------
-    tuple of float
-        Sum of huber_lam(X - L), <X, R>, <R, R>.
-    """
-    n, m = X.shape
-    half = X.dtype.type(0.5)
-    block = np.empty((_BLOCK, m), X.dtype)
-    value = inner = square = 0.0
-    for i in range(0, n, _BLOCK):
-        j = min(i + _BLOCK, n)
-        np.dot(left[i:j], right, block[: j - i])
-        for a in range(j - i):
-            x, d, out = X[i + a], block[a], residual[i + a]
-            row_value = row_inner = row_square = X.dtype.type(0)
-            for b in range(m):
-                missing = x[b] != x[b]
-                r = x[b] - d[b]
-                r = X.dtype.type(0) if missing else r
-                known = X.dtype.type(0) if missing else x[b]
-                s = _clip(r, lam[b])
-                out[b] = s
-                row_value += s * (r - half * s)
-                row_inner += known * s
-                row_square += s * s
-            value += row_value
-            inner += row_inner
-            square += row_square
-    return value, inner, square
-
-
-@_announced
-@_compile
-def multiplier_sweep(X, left, right, multiplier, cleaned, mu, next_mu, reach, shrink, lam, basis, product):  # type: ignore[no-untyped-def]
-    """One pass of the augmented Lagrangian of (1), in place, after L = left right was thresholded.
-
-    With W = X - L + multiplier / mu, the outliers are W - clip(W, -reach lam, reach lam), and::
-
-        multiplier <- mu shrink clip(W, -reach lam, reach lam)
-        cleaned    <- L + change of multiplier / mu + multiplier / next_mu,     product = cleaned basis
-
-    Noiseless: reach = 1 / mu, shrink = 1. ``cleaned`` is X - O (less the noise) + multiplier / next_mu, what is
-    thresholded next.
-
-    Returns
-    -------
-    tuple of float
-        Squared norms of the primal residual (change of multiplier / mu), of the change of X - cleaned that makes the
-        dual residual, and of the multiplier.
-    """
-    n, m = X.shape
-    block = np.empty((_BLOCK, m), X.dtype)
-    inverse, next_inverse = X.dtype.type(1 / mu), X.dtype.type(1 / next_mu)
-    gain = X.dtype.type(mu * shrink)
-    primal = dual = size = 0.0
-    for i in range(0, n, _BLOCK):
-        j = min(i + _BLOCK, n)
-        np.dot(left[i:j], right, block[: j - i])
-        for a in range(j - i):
-            x, d, y, c = X[i + a], block[a], multiplier[i + a], cleaned[i + a]
-            row_primal = row_dual = row_size = X.dtype.type(0)
-            for b in range(m):
-                w = x[b] - d[b] + y[b] * inverse
-                w = X.dtype.type(0) if x[b] != x[b] else w
-                new = gain * _clip(w, reach * lam[b])
-                z = (new - y[b]) * inverse
-                clean = d[b] + z
-                change = clean - (c[b] - y[b] * inverse)
-                y[b] = new
-                c[b] = clean + new * next_inverse
-                row_primal += z * z
-                row_dual += change * change
-                row_size += new * new
-            primal += row_primal
-            dual += row_dual
-            size += row_size
-        np.dot(cleaned[i:j], basis, product[i:j])
-    return primal, dual, size
-
-
-@_announced
-@_compile
-def clipped_norm(X, left, right, multiplier, mu, reach, lam):  # type: ignore[no-untyped-def]
-    """Norm of clip(W, -reach lam, reach lam), W = X - left right + multiplier / mu, and its derivative in reach."""
-    n, m = X.shape
-    block = np.empty((_BLOCK, m), X.dtype)
-    inverse = X.dtype.type(1 / mu)
-    square = beyond = 0.0
-    for i in range(0, n, _BLOCK):
-        j = min(i + _BLOCK, n)
-        np.dot(left[i:j], right, block[: j - i])
-        for a in range(j - i):
-            x, d, y = X[i + a], block[a], multiplier[i + a]
-            row_square = row_beyond = X.dtype.type(0)
-            for b in range(m):
-                w = x[b] - d[b] + y[b] * inverse
-                w = X.dtype.type(0) if x[b] != x[b] else w
-                s = _clip(w, reach * lam[b])
-                row_square += s * s
-                row_beyond += lam[b] * lam[b] if s != w else X.dtype.type(0)
-            square += row_square
-            beyond += row_beyond
-    norm = np.sqrt(square)
-    return norm, (reach * beyond / norm if norm > 0 else 0.0)
-
-
-@_compile
+@compiled
 def _huber_row(x, d, scale, lam, residual, inlier):  # type: ignore[no-untyped-def]
     """Clipped residual and inlier flags of a row; sums huber(x - d), <x, r>, <r, r>, |x - d|."""
     half = x.dtype.type(0.5)
@@ -204,7 +15,7 @@ def _huber_row(x, d, scale, lam, residual, inlier):  # type: ignore[no-untyped-d
         e = x[j] - d[j]
         e = x.dtype.type(0) if missing else e
         known = x.dtype.type(0) if missing else x[j]
-        r = _clip(e, scale * lam[j])
+        r = clip(e, scale * lam[j])
         residual[j] = r
         inlier[j] = (r == e) & (not missing)
         value += r * (e - half * r)
@@ -214,7 +25,7 @@ def _huber_row(x, d, scale, lam, residual, inlier):  # type: ignore[no-untyped-d
     return value, inner, square, size
 
 
-@_compile
+@compiled
 def _follow_inliers(hessian, lam_star, counted, inlier, chosen, atoms, work):  # type: ignore[no-untyped-def]
     """Bring lam_star I + sum of u_i u_i' over the inliers up to date, from the features that changed sides or anew."""
     places, rows, signed, square = work
@@ -247,7 +58,7 @@ def _follow_inliers(hessian, lam_star, counted, inlier, chosen, atoms, work):  #
     counted[:] = inlier
 
 
-@_compile
+@compiled
 def _solve_positive(A, rhs, factor, x):  # type: ignore[no-untyped-def]
     """Solve A x = rhs by Cholesky, A given by its lower triangle."""
     q = rhs.size
@@ -272,7 +83,7 @@ def _solve_positive(A, rhs, factor, x):  # type: ignore[no-untyped-def]
         x[a] = t / factor[a, a]
 
 
-@_compile
+@compiled
 def _sample_gap(code, image, lam_star, inner, square):  # type: ignore[no-untyped-def]
     """Absolute gap of (5) at a code s, and its cost of noise and code, from U'r, <x, r> and ||r||^2.
 
@@ -290,8 +101,8 @@ def _sample_gap(code, image, lam_star, inner, square):  # type: ignore[no-untype
     return max(slope / (2 * lam_star) - gain, 0.0), 0.5 * (square + lam_star * length)
 
 
-@_announced
-@_compile
+@announced
+@compiled
 def alternation_pass(X, atoms, components, inverse, lam_star, lam, codes, next_codes, gap):  # type: ignore[no-untyped-def]
     """One pass of Algorithm 1 on (5) for every row, and the relative gap of the codes it starts from.
 
@@ -330,8 +141,8 @@ def alternation_pass(X, atoms, components, inverse, lam_star, lam, codes, next_c
                 next_codes[i + k, a] = code[a] + move
 
 
-@_announced
-@_compile
+@announced
+@compiled
 def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol, max_steps):  # type: ignore[no-untyped-def]
     """Solve (5) for every row by semismooth Newton; ``codes`` in and out, relative ``gap`` of each row out.
 
