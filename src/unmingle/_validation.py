@@ -60,7 +60,11 @@ def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
         raise TypeError(f"{name} must be a dense array, got a sparse one; convert it with {name}.toarray().")
     if np.ma.isMaskedArray(X):
         return np.ma.filled(X.astype(np.float64), np.nan)
-    kinds = {str(getattr(column, "kind", "O")) for column in X.dtypes} if hasattr(X, "columns") else set()
+    kinds = (
+        {str(getattr(column, "kind", "O")) for column in X.dtypes}
+        if hasattr(X, "iloc") and hasattr(X, "columns")
+        else set()
+    )
     try:
         plain = kinds <= {"f"} or bool(kinds & {"M", "m"})
         array = np.asarray(X) if plain else X.to_numpy(np.float64, na_value=np.nan)

@@ -358,7 +358,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         floats = as_floats(X)
         if floats.shape == (0, 0):
             check_matrix(floats)
-        if hasattr(X, "columns"):
+        if hasattr(X, "iloc"):
             floats = type(X)(floats, columns=X.columns)
         return validate_data(
             self, floats, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan"
