@@ -207,9 +207,12 @@ def test_what_lies_under_a_mask_may_be_anything(rng):
 
 
 def test_nullable_columns_are_missing_entries():
-    frame = pd.DataFrame({"a": pd.array([1, 2, None, 4] * 5, dtype="Int64"), "b": [1.5, 2.5, 3.5, 4.5] * 5, "c": 1.0})
-    part = decompose(frame, random_state=0)
-    assert (part.outliers["a"][frame["a"].isna()] == 0).all()
+    for kind in ("Int64", "Float64"):
+        holes = pd.array([1, 2, None, 4] * 5, dtype=kind)
+        frame = pd.DataFrame({"a": holes, "b": [1.5, 2.5, 3.5, 4.5] * 5, "c": 1.0})
+        part = decompose(frame, random_state=0)
+        assert (part.outliers["a"][frame["a"].isna()] == 0).all()
+        assert unmingle.RobustPCA(random_state=0).fit(frame).n_features_in_ == 3
 
 
 def test_zero_is_its_own_answer():

@@ -49,6 +49,11 @@ def require(module: str, extra: str) -> ModuleType:
         raise ImportError(message, name=package) from error
 
 
+def is_frame(X: Any) -> bool:
+    """Whether ``X`` is a pandas DataFrame, told without importing pandas."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
 def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     """Return ``X`` as an array of float32 or float64, NaN where missing, or say why that cannot be.
 
@@ -60,15 +65,12 @@ def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
         raise TypeError(f"{name} must be a dense array, got a sparse one; convert it with {name}.toarray().")
     if np.ma.isMaskedArray(X):
         return np.ma.filled(X.astype(np.float64), np.nan)
-    kinds = (
-        {str(getattr(column, "kind", "O")) for column in X.dtypes}
-        if hasattr(X, "iloc") and hasattr(X, "columns")
-        else set()
-    )
+    columns = list(X.dtypes) if is_frame(X) else []
+    dated = any(column.kind in "Mm" for column in columns)
+    plain = dated or all(isinstance(column, np.dtype) and column.kind == "f" for column in columns)
     try:
-        plain = kinds <= {"f"} or bool(kinds & {"M", "m"})
         array = np.asarray(X) if plain else X.to_numpy(np.float64, na_value=np.nan)
-        dated, imaginary = bool(kinds & {"M", "m"}) or array.dtype.kind in "Mm", array.dtype.kind == "c"
+        dated, imaginary = dated or array.dtype.kind in "Mm", array.dtype.kind == "c"
         if array.dtype not in (np.float32, np.float64) and not dated and not imaginary:
             array = array.astype(np.float64)
     except TypeError:

@@ -19,6 +19,7 @@ from ._validation import (
     check_outlier_penalty,
     check_positive,
     generator,
+    is_frame,
 )
 from .iterate import Progress, run
 from .linalg import LowRank
@@ -170,7 +171,7 @@ def decompose(
     problem = _Problem(data, n_components, tol, max_iter, callback, generator(random_state))
     penalties = _given_penalties(rank_penalty, outlier_penalty, data.shape[1])
     solved = problem.pursue(penalties[1], eps) if choice == "pcp" else problem.minimise(penalties, choice)
-    return solved if not hasattr(X, "iloc") else _framed(solved, X)
+    return _framed(solved, X) if is_frame(X) else solved
 
 
 def penalty_max(X: ArrayLike) -> Penalties:

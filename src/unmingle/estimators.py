@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import solvers, store
-from ._validation import as_floats, check_choice, check_matrix, check_positive
+from ._validation import as_floats, check_choice, check_matrix, check_positive, is_frame
 from .decomposition import Callback, Decomposition, decompose, scale_root
 from .iterate import run
 from .prox import huber, soft_threshold
@@ -249,7 +249,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             objective=float(cost),
             gap=float(np.max(gap)),
             sample_gap=gap,
-            _frame=X if hasattr(X, "iloc") else None,
+            _frame=X if is_frame(X) else None,
         )
 
     def score_samples(self, X: Any) -> Array:
@@ -358,7 +358,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         floats = as_floats(X)
         if floats.shape == (0, 0):
             check_matrix(floats)
-        if hasattr(X, "iloc"):
+        if is_frame(X):
             floats = type(X)(floats, columns=X.columns)
         return validate_data(
             self, floats, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan"
