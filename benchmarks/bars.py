@@ -1,0 +1,107 @@
+"""The bars the project has set itself, against the figures reached."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import compare_memory
+from compare_projection import FRAMES, LEAVING, STAYING
+from contender import OWN, REFERENCE
+from tasks import LARGE, MEDIUM
+
+Results = dict[str, Any]
+Row = dict[str, Any]
+
+PURSUIT, PURSUIT_32 = "unmingle pcp, float64, 1e-07", "unmingle pcp, float32, 1e-06"
+MINIMISERS = ("unmingle proximal, float64, 1e-06", "unmingle alternating, float64, 1e-06")
+MINIMISERS_32 = ("unmingle proximal, float32, 1e-04", "unmingle alternating, float32, 1e-04")
+
+
+class Bar(NamedTuple):
+    what: str
+    wanted: str
+    reached: str
+    met: bool
+
+
+def bars(results: Results) -> list[Bar]:
+    """Every bar that the results at hand can speak of, at the sizes it was set for."""
+    checks = {"pcp": _pcp, "unconstrained": _unconstrained, "projection": _projection, "memory": _memory}
+    return [bar for name, check in checks.items() if name in results for bar in check(results[name])]
+
+
+def _rows(comparison: Results) -> dict[str, dict[str, Row]]:
+    """Rows that ran, by size and contender."""
+    return {
+        table["size"]: {row["contender"]: row for row in table["rows"] if "cpu" in row}
+        for table in comparison["tables"]
+    }
+
+
+def _pcp(comparison: Results) -> Iterator[Bar]:
+    by_size = _rows(comparison)
+    for size, wanted in ((MEDIUM.label, 25), (LARGE.label, 50)):
+        if size not in by_size:
+            continue
+        ours, narrow = by_size[size][PURSUIT]["ratio"], by_size[size][PURSUIT_32]["ratio"]
+        yield Bar(f"pcp against {REFERENCE}, {size}, float64", f"≥ {wanted} times", f"{ours:.1f} times", ours >= wanted)
+        yield Bar(f"pcp in float32, {size}", "more than in float64", f"{narrow:.1f} times", narrow > ours)
+    excess = {size: rows[PURSUIT]["error"] / rows[REFERENCE]["error"] for size, rows in by_size.items()}
+    worst = max(excess, key=excess.__getitem__)
+    reached = f"at most {excess[worst]:.2f} times the reference's ({worst})"
+    yield Bar("error of L from pcp, float64", "that of the reference", reached, excess[worst] <= 1)
+    yield from _ahead_of_peers(by_size)
+
+
+def _ahead_of_peers(by_size: dict[str, dict[str, Row]]) -> Iterator[Bar]:
+    """Against each peer, our fastest run whose error is equal or better."""
+    margins: dict[str, tuple[float, str]] = {}
+    for size, rows in by_size.items():
+        for peer in (row for row in rows.values() if row["package"] not in OWN):
+            ours = [row for row in rows.values() if row["package"] == "unmingle" and row["error"] <= peer["error"]]
+            fastest = min((row["cpu"] for row in ours), default=float("inf"))
+            margin = (peer["cpu"] / fastest, size)
+            margins[peer["contender"]] = min(margin, margins.get(peer["contender"], margin))
+    for peer, (margin, size) in sorted(margins.items()):
+        reached = f"{margin:.1f} times faster at least ({size})" if margin else "its error is not reached"
+        yield Bar(f"pcp ahead of {peer} at equal or better error", "faster", reached, margin > 1)
+
+
+def _unconstrained(comparison: Results) -> Iterator[Bar]:
+    by_size = _rows(comparison)
+    for size, wanted in ((MEDIUM.label, 5), (LARGE.label, 8)):
+        if size in by_size:
+            best = max(MINIMISERS, key=lambda name: by_size[size][name]["ratio"])
+            ratio = by_size[size][best]["ratio"]
+            what = f"proximal or alternating to a certified gap 1e-6 against {REFERENCE}, {size}"
+            yield Bar(what, f"≥ {wanted} times, aim 20", f"{ratio:.1f} times ({best.split()[1][:-1]})", ratio >= wanted)
+    for names, tol, dtype in ((MINIMISERS, 1e-6, "float64"), (MINIMISERS_32, 1e-4, "float32")):
+        ran = [(rows[name], size) for size, rows in by_size.items() for name in names]
+        worst, size = max(ran, key=lambda pair: pair[0]["gap"])
+        met = worst["gap"] <= tol and all(row["converged"] for row, _ in ran)
+        what = f"certified gap of (2), {dtype}, all sizes, checked again from the answer in float64"
+        yield Bar(what, f"≤ {tol:.0e}", f"{worst['gap']:.1e} at most ({size})", met)
+    spread = max(_spread(rows) for rows in by_size.values())
+    yield Bar("solvers of (2), float64 and float32, agree on the objective", "to 1e-5", f"{spread:.1e}", spread <= 1e-5)
+
+
+def _spread(rows: dict[str, Row]) -> float:
+    """Largest relative difference of objectives (2) in a round."""
+    objectives = [[turn["objective"] for turn in rows[name]["turns"]] for name in MINIMISERS + MINIMISERS_32]
+    return max((max(values) - min(values)) / min(values) for values in zip(*objectives, strict=True))
+
+
+def _projection(comparison: Results) -> Iterator[Bar]:
+    if comparison.get("frames") != FRAMES:
+        return
+    rows = {row["contender"]: row for row in comparison["rows"]}
+    for name in (STAYING, LEAVING):
+        ratio, gap = rows[name]["ratio"], max(rows[name]["gap"], rows["Newton"]["gap"])
+        met = ratio >= 5 and gap <= comparison["tol"]
+        yield Bar(f"Newton projection against {name}", "≥ 5 times", f"{ratio:.1f} times", met)
+
+
+def _memory(comparison: Results) -> Iterator[Bar]:
+    row = comparison["rows"][0]
+    if comparison["size"] == compare_memory.SIZE.label and row["memory"] is not None:
+        what = f"peak memory of proximal, {comparison['size']}, float32"
+        yield Bar(what, "≤ 6 copies of X", f"{row['memory']:.1f}", row["memory"] <= 6)
