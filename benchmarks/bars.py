@@ -101,7 +101,8 @@ def _projection(comparison: Results) -> Iterator[Bar]:
 
 
 def _memory(comparison: Results) -> Iterator[Bar]:
-    row = comparison["rows"][0]
-    if comparison["size"] == compare_memory.SIZE.label and row["memory"] is not None:
-        what = f"peak memory of proximal, {comparison['size']}, float32"
+    """The bar is set for one size and the solver itself, which comes first."""
+    row = next((row for row in comparison["rows"] if row["size"] == compare_memory.SIZE.label), {})
+    if row.get("memory") is not None:
+        what = f"peak memory of proximal, {row['size']}, float32"
         yield Bar(what, "≤ 6 copies of X", f"{row['memory']:.1f}", row["memory"] <= 6)

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shlex
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -28,11 +27,11 @@ def package_version(name: str) -> str:
         return "not installed"
 
 
-def facts() -> dict[str, object]:
+def facts(command: str) -> dict[str, object]:
     """Machine, load, versions, command and time, as plain data."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": shlex.join(["python", "benchmarks/run.py", *sys.argv[1:]]),
+        "command": command,
         "source": _source(),
         "machine": f"{_processor()}, {os.cpu_count()} cores, {_memory()}, {platform.system()}",
         "load_average_before": round(os.getloadavg()[0], 2),

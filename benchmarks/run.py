@@ -30,7 +30,7 @@ def comparisons(quick: bool) -> dict[str, Callable[[], dict[str, Any]]]:
         "pcp": lambda: compare_pcp.compare(sizes, quick),
         "unconstrained": lambda: compare_unconstrained.compare(sizes, quick),
         "projection": lambda: compare_projection.compare(40 if quick else compare_projection.FRAMES),
-        "memory": lambda: compare_memory.compare(SMALL if quick else compare_memory.SIZE),
+        "memory": lambda: compare_memory.compare((SMALL,) if quick else compare_memory.SIZES),
     }
 
 
@@ -41,22 +41,24 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for latest.md and latest.json")
     arguments = parser.parse_args()
     pin_threads()
+    options = ["--quick"] * arguments.quick + [f"--only {arguments.only}"] * (arguments.only is not None)
+    command = " ".join(["python benchmarks/run.py", *options])
     folder = arguments.out or (None if arguments.quick else RESULTS)
     results = _earlier(folder) if arguments.only else {}
     for name, compare in comparisons(arguments.quick).items():
         if arguments.only in (None, name):
-            results[name] = _under_conditions(name, compare)
+            results[name] = _under_conditions(name, compare, command)
             _write(folder, results)
     from report import markdown
 
     print(markdown(results))
 
 
-def _under_conditions(name: str, compare: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _under_conditions(name: str, compare: Callable[[], dict[str, Any]], command: str) -> dict[str, Any]:
     from race import say
 
     say(f"{name}:")
-    conditions, begin = facts(), perf_counter()
+    conditions, begin = facts(command), perf_counter()
     found = compare()
     minutes = round((perf_counter() - begin) / 60, 1)
     after = {"load_average_after": round(os.getloadavg()[0], 2), "minutes": minutes, "threads": thread_pools()}

@@ -11,7 +11,7 @@ __all__ = ["LowRank", "WarmSubspace", "ridge_encoder", "spectral_norm_bound", "t
 
 Array = NDArray[np.floating[Any]]
 
-_GRAM_UP_TO = 4096
+_GRAM_UP_TO = 2048
 """Up to this smaller side the spectral norm is bounded through the Gram matrix, beyond by Lanczos."""
 
 
@@ -164,7 +164,7 @@ class WarmSubspace:
 def spectral_norm_bound(R: Array) -> float:
     """An upper bound of ``||R||_2``, tight to about 1e-9.
 
-    A certificate built on too small a norm would be no certificate. Up to 4096 rows or columns: the largest eigenvalue
+    A certificate built on too small a norm would be no certificate. Up to 2048 rows or columns: the largest eigenvalue
     of the Gram matrix G is below c if c I - G has a Cholesky factorisation. Lanczos guesses c, the factorisation proves
     it and sharpens the guess by inverse iteration, and a second one proves that; rounding is bounded and added.
     Beyond: the Lanczos value plus its residual, a bound unless the random start misses the leading singular vector.

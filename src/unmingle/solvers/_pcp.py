@@ -119,7 +119,7 @@ def _noise_split(
             return reach, 0.0
         shrink = 1 - eps / norm if norm > 0 else -np.inf
         excess = reach * shrink - 1 / mu
-        if abs(excess) * mu <= 8 * np.finfo(X.dtype).eps:
+        if abs(excess) * mu <= 1e4 * np.finfo(X.dtype).eps:
             break
         low, high = (reach, high) if excess < 0 else (low, reach)
         step = reach - excess / (shrink + reach * eps * slope / norm**2) if norm > 0 else np.inf
