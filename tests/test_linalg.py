@@ -45,9 +45,11 @@ def test_norm_bound_holds_for_a_cluster_at_the_top(rng):
     assert np.linalg.norm(R, 2) <= spectral_norm_bound(R) <= 1 + 1e-8
 
 
-def test_lanczos_bound_covers_the_norm(rng):
-    R = rng.standard_normal((120, 80))
-    true = np.linalg.norm(R, 2)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(120, 80), (80, 120)])
+def test_lanczos_bound_covers_the_norm(shape, dtype, rng):
+    R = rng.standard_normal(shape).astype(dtype)
+    true = np.linalg.norm(R.astype(np.float64), 2)
     assert true <= _lanczos_bound(R) <= true * (1 + 1e-5)
 
 

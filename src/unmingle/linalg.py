@@ -175,7 +175,9 @@ def spectral_norm_bound(R: Array) -> float:
     if scale == 0.0:
         return 0.0
     if min(R.shape) > _GRAM_UP_TO:
-        return _lanczos_bound(R)
+        bound = _lanczos_bound(R)
+        if np.isfinite(bound):
+            return bound
     gram = _gram(R, scale)
     rounding = 4 * sum(R.shape) * np.finfo(np.float64).eps * float(np.trace(gram))
     if len(gram) <= 64:
@@ -221,14 +223,24 @@ def _bound_eigenvalues(gram: NDArray[np.float64], guess: float, slack: float) ->
 
 
 def _lanczos_bound(R: Array) -> float:
+    """Lanczos in the precision of R, judged in float64: value, residual and rounding; inf if not converged."""
     tall = R if R.shape[0] >= R.shape[1] else R.T
     p = tall.shape[1]
     gram = LinearOperator((p, p), matvec=lambda v: tall.T @ (tall @ v), dtype=R.dtype)
     start = np.random.default_rng(0).standard_normal((p,)).astype(R.dtype)
-    values, vectors = eigsh(gram, k=2, tol=1e-6, v0=start)
-    v = vectors[:, -1]
-    residual = np.linalg.norm(tall.T @ (tall @ v) - values[-1] * v)
-    return float(np.sqrt(float(values[-1]) + float(residual)))
+    try:
+        v = eigsh(gram, k=2, tol=1e-6, v0=start)[1][:, -1].astype(np.float64)
+    except ArpackNoConvergence:
+        return float("inf")
+    v /= np.linalg.norm(v)
+    image, square = np.zeros(p), 0.0
+    for i in range(0, len(tall), 1024):
+        block = np.asarray(tall[i : i + 1024], dtype=np.float64)
+        image += block.T @ (block @ v)
+        square += float(np.sum(block**2))
+    value = float(v @ image)
+    rounding = 4 * sum(R.shape) * np.finfo(np.float64).eps * square
+    return float(np.sqrt(value + np.linalg.norm(image - value * v) + rounding))
 
 
 def ridge_encoder(components: Array, lam_star: float) -> Array:

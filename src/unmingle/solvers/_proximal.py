@@ -23,7 +23,8 @@ def proximal(
     The SVD is partial, starts from the last one and is sharpened by a Chebyshev filter at the threshold, so that a
     certified gap closes in about as many steps as with a full SVD. Penalties come down to their values step by step.
 
-    Cost of a step: about 20 n m r flops at rank r, no full SVD. Memory: one copy of X, another for a certificate.
+    Cost of a step: about 20 n m r flops at rank r, no full SVD. Memory: one copy of X; a certificate
+    takes another, and up to 2048 rows or columns some float64 squares of the smaller side.
 
     Parameters
     ----------
