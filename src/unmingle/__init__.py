@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from . import metrics as metrics
     from . import objective as objective
+    from . import online as online
     from . import prox as prox
     from . import solvers as solvers
     from . import store as store
@@ -18,17 +19,19 @@ if TYPE_CHECKING:
     from .decomposition import Decomposition as Decomposition
     from .decomposition import decompose as decompose
     from .decomposition import penalty_max as penalty_max
+    from .estimators import OnlineRobustPCA as OnlineRobustPCA
     from .estimators import RobustPCA as RobustPCA
 
 __version__ = "0.1.0"
 
 _MODULE_OF = {
     "Decomposition": "decomposition",
+    "OnlineRobustPCA": "estimators",
     "RobustPCA": "estimators",
     "decompose": "decomposition",
     "penalty_max": "decomposition",
 }
-_SUBMODULES = ("metrics", "objective", "prox", "solvers", "store", "synth")
+_SUBMODULES = ("metrics", "objective", "online", "prox", "solvers", "store", "synth")
 
 __all__ = sorted([*_MODULE_OF, *_SUBMODULES, "load"])
 

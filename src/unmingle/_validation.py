@@ -161,6 +161,17 @@ def check_outlier_penalty(value: Any, n_features: int) -> "float | NDArray[np.fl
     return vector
 
 
+def given_penalties(rank_penalty: Any, outlier_penalty: Any, n_features: int) -> tuple[float | None, Any]:
+    """Both penalties, checked; None stands for "auto"."""
+    for name, value in (("rank_penalty", rank_penalty), ("outlier_penalty", outlier_penalty)):
+        if isinstance(value, str) and value != "auto":
+            raise ValueError(f"{name} must be a number above 0 or 'auto', got {value!r}.")
+    return (
+        None if isinstance(rank_penalty, str) else check_positive(rank_penalty, "rank_penalty"),
+        None if isinstance(outlier_penalty, str) else check_outlier_penalty(outlier_penalty, n_features),
+    )
+
+
 def generator(random_state: Any) -> "np.random.Generator":
     """Random generator from a seed, a Generator, scikit-learn's RandomState, or None for fresh entropy."""
     import numpy as np

@@ -16,9 +16,9 @@ from ._validation import (
     check_count,
     check_mask,
     check_matrix,
-    check_outlier_penalty,
     check_positive,
     generator,
+    given_penalties,
     is_frame,
 )
 from .iterate import Progress, run
@@ -169,7 +169,7 @@ def decompose(
             raise ValueError("n_components does not go with solver='pcp', which finds the rank; take 'alternating'.")
     data = check_matrix(X) if mask is None else check_matrix(_masked(X, mask))
     problem = _Problem(data, n_components, tol, max_iter, callback, generator(random_state))
-    penalties = _given_penalties(rank_penalty, outlier_penalty, data.shape[1])
+    penalties = given_penalties(rank_penalty, outlier_penalty, data.shape[1])
     solved = problem.pursue(penalties[1], eps) if choice == "pcp" else problem.minimise(penalties, choice)
     return _framed(solved, X) if is_frame(X) else solved
 
@@ -205,17 +205,6 @@ def _masked(X: ArrayLike, mask: ArrayLike) -> Array:
     """X with NaN wherever the mask is False, whatever was there."""
     data = as_floats(X)
     return np.where(check_mask(mask, data.shape), data, data.dtype.type(np.nan))
-
-
-def _given_penalties(rank_penalty: Any, outlier_penalty: Any, n_features: int) -> tuple[float | None, Any]:
-    """Both penalties, checked; None stands for "auto"."""
-    for name, value in (("rank_penalty", rank_penalty), ("outlier_penalty", outlier_penalty)):
-        if isinstance(value, str) and value != "auto":
-            raise ValueError(f"{name} must be a number above 0 or 'auto', got {value!r}.")
-    return (
-        None if isinstance(rank_penalty, str) else check_positive(rank_penalty, "rank_penalty"),
-        None if isinstance(outlier_penalty, str) else check_outlier_penalty(outlier_penalty, n_features),
-    )
 
 
 def scale_root(X: Array) -> float:

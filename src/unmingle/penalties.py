@@ -26,7 +26,7 @@ class Penalties(NamedTuple):
     outlier_penalty: float
 
 
-def from_noise(sigma: float, n: int, m: int) -> Penalties:
+def from_noise(sigma: float, n: float, m: int) -> Penalties:
     """Penalties for noise of standard deviation ``sigma``.
 
     lam_* = sigma (sqrt m + sqrt n) is the spectral norm of pure noise, so that noise alone has no low-rank part;

@@ -9,5 +9,14 @@ named outputs, and are compiled on first use and cached on disk.
 
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sweep
 from ._samples import alternation_pass, newton_projection
+from ._stream import cleaning_pass
 
-__all__ = ["alternation_pass", "clipped_norm", "huber_sums", "huber_sweep", "multiplier_sweep", "newton_projection"]
+__all__ = [
+    "alternation_pass",
+    "cleaning_pass",
+    "clipped_norm",
+    "huber_sums",
+    "huber_sweep",
+    "multiplier_sweep",
+    "newton_projection",
+]

@@ -59,6 +59,18 @@ def _follow_inliers(hessian, lam_star, counted, inlier, chosen, atoms, work):  #
 
 
 @compiled
+def _guess_hessian(guess, all_in, lam_star, inlier):  # type: ignore[no-untyped-def]
+    """What the Hessian would be if the inliers were a fair sample of the features: their share of U'U."""
+    inside = np.int64(0)
+    for j in range(inlier.size):
+        inside += inlier[j]
+    share = inside / inlier.size
+    guess[:] = share * all_in
+    for a in range(guess.shape[0]):
+        guess[a, a] += (1 - share) * lam_star
+
+
+@compiled
 def _solve_positive(A, rhs, factor, x):  # type: ignore[no-untyped-def]
     """Solve A x = rhs by Cholesky, A given by its lower triangle."""
     q = rhs.size
@@ -114,7 +126,7 @@ def alternation_pass(X, atoms, components, inverse, lam_star, lam, codes, next_c
     """
     n, m = X.shape
     q = atoms.shape[1]
-    group = 8
+    group = 16
     one = X.dtype.type(1)
     low_rank = np.empty((group, m), X.dtype)
     residual = np.empty((group, m), X.dtype)
@@ -153,13 +165,14 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
     and is halved while the cost rises. A cold row starts from the ridge solution and follows lam down to its value,
     since from afar hardly a feature is an inlier; a warm row starts at its code. A row is done when its gap is at most
     ``tol`` of what noise and code cost: large outliers, which only add a constant, do not end it early. Rows share the
-    products with U in small groups; a finished row leaves its place to the next.
+    products with U in small groups; a finished row leaves its place to the next. A warm row goes by a guess of its
+    Hessian for as long as the gap falls to a tenth with each step: the Hessian itself is the dearest part.
 
     Cost of a step: 4 m q flops, and q^2 for each feature that changed sides.
     """
     n, m = X.shape
     q = atoms.shape[1]
-    group = 8
+    group = 16
     widest = X.dtype.type(1e30)
     tolerated = 1 + 8 * (1e-7 if X.itemsize == 4 else 1e-16)
     all_in = np.dot(components.astype(np.float64), atoms.astype(np.float64))
@@ -171,11 +184,12 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
     image = np.empty((group, q), X.dtype)
     code = np.empty((group, q), X.dtype)
     counted = np.empty((group, m), np.uint8)
-    inlier, chosen = np.empty(m, np.uint8), np.empty(m, np.uint8)
+    inlier, chosen = np.empty((group, m), np.uint8), np.empty(m, np.uint8)
     work = np.empty(m + 1, np.int32), np.empty((m, q)), np.empty((m, q)), np.empty((q, q))
-    hessian = np.empty((group, q, q))
+    hessian, guess = np.empty((group, q, q)), np.empty((q, q))
     start, direction, length = np.empty((group, q)), np.empty((group, q)), np.empty(group)
     best, best_gap = np.empty(group), np.empty(group)
+    promise = np.empty(group)  # the gap up to which a guessed Hessian is good enough; -1 if it was not
     widening = np.empty(group)  # of the threshold: infinite at a cold start, 1 at the end
     steps, row = np.empty(group, np.int64), np.empty(group, np.int64)
     factor, x, rhs = np.empty((q, q)), np.empty(q), np.empty(q)
@@ -186,7 +200,7 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
             row[busy], steps[busy], length[busy], best[busy] = fetched, 0, 1.0, np.inf
             code[busy], counted[busy], hessian[busy] = codes[fetched], 1, all_in
             start[busy], direction[busy] = codes[fetched], 0.0
-            widening[busy] = np.inf if cold else 1.0
+            widening[busy], promise[busy] = (np.inf, -1.0) if cold else (1.0, np.inf)
             busy += 1
             fetched += 1
         if busy == 0:
@@ -195,12 +209,11 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
         for k in range(busy):
             i = row[k]
             wide = widest if widening[k] == np.inf else X.dtype.type(widening[k])
-            value[k], inner[k], square[k], size = _huber_row(X[i], low_rank[k], wide, lam, residual[k], inlier)
+            value[k], inner[k], square[k], size = _huber_row(X[i], low_rank[k], wide, lam, residual[k], inlier[k])
             if widening[k] == np.inf and steps[k] == 1:
                 widening[k] = min(max(1.0, 2 * size / (m * mean_lam)), 1e20)
                 wide = X.dtype.type(widening[k])
-                value[k], inner[k], square[k], size = _huber_row(X[i], low_rank[k], wide, lam, residual[k], inlier)
-            _follow_inliers(hessian[k], lam_star, counted[k], inlier, chosen, atoms, work)
+                value[k], inner[k], square[k], size = _huber_row(X[i], low_rank[k], wide, lam, residual[k], inlier[k])
         np.dot(residual[:busy], atoms, image[:busy])
         kept = 0
         for k in range(busy):
@@ -217,13 +230,21 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
                 continue
             if worse:
                 length[k] *= 0.5
+                promise[k] = -1.0
             elif not final and steps[k] >= max_steps:
                 widening[k] = 1.0
             else:
                 start[k] = code[k]
                 for a in range(q):
                     rhs[a] = image[k, a] - lam_star * start[k, a]
-                _solve_positive(hessian[k], rhs, factor, x)
+                if distance <= promise[k]:
+                    promise[k] = 0.1 * distance
+                    _guess_hessian(guess, all_in, lam_star, inlier[k])
+                    _solve_positive(guess, rhs, factor, x)
+                else:
+                    promise[k] = -1.0
+                    _follow_inliers(hessian[k], lam_star, counted[k], inlier[k], chosen, atoms, work)
+                    _solve_positive(hessian[k], rhs, factor, x)
                 direction[k], length[k] = x, 1.0
                 if final:
                     best[k], best_gap[k] = primal, distance / primal if primal > 0 else 0.0
@@ -234,7 +255,7 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
                 code[k, a] = start[k, a] + length[k] * direction[k, a]
             if kept < k:
                 row[kept], steps[kept], length[kept] = row[k], steps[k], length[k]
-                best[kept], best_gap[kept], widening[kept] = best[k], best_gap[k], widening[k]
+                best[kept], best_gap[kept], widening[kept], promise[kept] = best[k], best_gap[k], widening[k], promise[k]
                 code[kept], counted[kept], hessian[kept] = code[k], counted[k], hessian[k]
                 start[kept], direction[kept] = start[k], direction[k]
             kept += 1

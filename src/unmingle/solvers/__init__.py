@@ -2,7 +2,7 @@
 
 from ._alternating import alternating
 from ._pcp import pcp
-from ._projection import algorithm_1, newton
+from ._projection import algorithm_1, newton, some_features
 from ._proximal import proximal
 
-__all__ = ["algorithm_1", "alternating", "newton", "pcp", "proximal"]
+__all__ = ["algorithm_1", "alternating", "newton", "pcp", "proximal", "some_features"]

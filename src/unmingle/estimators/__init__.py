@@ -1,0 +1,6 @@
+"""Estimators that follow scikit-learn's conventions; the mathematics is elsewhere."""
+
+from ._online import OnlineRobustPCA
+from ._robust_pca import RobustPCA
+
+__all__ = ["OnlineRobustPCA", "RobustPCA"]

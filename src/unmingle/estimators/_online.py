@@ -1,0 +1,315 @@
+"""`OnlineRobustPCA`: components of a stream."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .. import store
+from .._validation import as_floats, check_choice, check_count, check_matrix, generator, given_penalties
+from ..tracking import Settings, Tracker
+from ._base import Array, RobustTransformer
+from ._stream import batches, first_row, in_memory
+
+_STEPS = ("block", "direct", "recursive")
+
+
+class OnlineRobustPCA(RobustTransformer):
+    r"""Robust principal components of a stream: learnt as samples come, in memory that does not grow.
+
+    Each sample is encoded with the present components U, exactly, and then forgotten but for two sums, in which the
+    past fades::
+
+        (5)  s, o = argmin 1/2 ||x - Us - o||^2 + rank_penalty/2 ||s||^2 + outlier_penalty ||o||_1
+             A <- forgetting A + s s',    B <- forgetting B + s (x - o)'
+        (9)  (A + rank_penalty I) U' = B
+
+    The first ``start_size`` samples are solved together as one matrix, so that they need not be clean. Later, samples
+    that the components do not explain at all are not learnt from, unless they keep coming and have something in
+    common: then the stream has jumped, and their own components are opened.
+
+    Data are not centred: a mean is one more component. NaN means missing.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        At most so many components; None for as many as the first samples ask for.
+    rank_penalty : float or "auto"
+        Larger: lower rank. "auto" is sigma (sqrt m + sqrt w), with sigma the noise level, which follows the stream, and
+        w the effective number of samples in the window.
+    outlier_penalty : float, array of shape (n_features,), or "auto"
+        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, w))``.
+    forgetting : float in (0, 1] or "auto"
+        What every sample multiplies the weight of the past by; w tends to 1 / (1 - forgetting). "auto": early samples
+        fade, the window grows with the stream to about a third of it, and shrinks when the data drift. 1: never forget.
+    dictionary_step : {"block", "direct", "recursive"}
+        How (9) is solved after each batch: a pass over the components, all at once, or by correcting the last solution,
+        which takes half the memory.
+    start_size : int
+        Samples that are solved together at the start; at least twice ``n_components`` are taken.
+    batch_size : int
+        Samples encoded with the same components; larger is faster, smaller follows faster.
+    random_state : int, Generator, RandomState or None
+        Starts the partial SVD.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components_, n_features)
+        Atoms U'; orthogonal and of falling norm, up to what the last few samples changed.
+    n_components_ : int
+        Number of components.
+    rank_penalty_, outlier_penalty_ : float, or array if one was given
+        The present penalties.
+    noise_level_ : float
+        The present noise level: robust scale of what neither the components nor outliers explain.
+    n_samples_seen_ : int
+        Number of samples taken in.
+    n_jumps_ : int
+        How often the stream jumped.
+    frozen_ : bool
+        Whether `freeze` was called.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str
+        Names of the features, if the data had such.
+
+    See Also
+    --------
+    unmingle.RobustPCA : for one matrix that fits into memory, with a certificate for all of it.
+
+    References
+    ----------
+    .. [1] P. Sprechmann, A. M. Bronstein, G. Sapiro, "Learning Robust Low-Rank Representations", 2012.
+
+    Examples
+    --------
+    >>> import numpy as np, unmingle
+    >>> rng = np.random.default_rng(0)
+    >>> U = rng.standard_normal((2, 50))
+    >>> model = unmingle.OnlineRobustPCA(random_state=0)
+    >>> for _ in range(20):
+    ...     block = rng.standard_normal((25, 2)) @ U + 0.01 * rng.standard_normal((25, 50))
+    ...     block[rng.random(block.shape) < 0.1] += 10.0
+    ...     model = model.partial_fit(block)
+    >>> model.n_components_, model.n_samples_seen_
+    (2, 500)
+    >>> clean = np.array([[1.0, -2.0]]) @ U
+    >>> dirty = clean.copy()
+    >>> dirty[0, 7] = 100.0
+    >>> bool(np.abs(model.decompose(dirty).low_rank - clean).max() < 0.05)
+    True
+    """
+
+    _learnt: ClassVar = (
+        "components_",
+        "frozen_",
+        "n_components_",
+        "n_features_in_",
+        "n_jumps_",
+        "n_samples_seen_",
+        "noise_level_",
+        "outlier_penalty_",
+        "rank_penalty_",
+    )
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        rank_penalty: float | str = "auto",
+        outlier_penalty: Any = "auto",
+        forgetting: float | str = "auto",
+        dictionary_step: str = "block",
+        start_size: int = 100,
+        batch_size: int = 64,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.rank_penalty = rank_penalty
+        self.outlier_penalty = outlier_penalty
+        self.forgetting = forgetting
+        self.dictionary_step = dictionary_step
+        self.start_size = start_size
+        self.batch_size = batch_size
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        checkpoint: str | PathLike[str] | None = None,
+        every: int = 10_000,
+        callback: Callable[[Self], object] | None = None,
+    ) -> Self:
+        """Learn from all samples, once and in their order; what was learnt before is forgotten.
+
+        The samples are taken in batches of ``batch_size``, however they are stored or grouped.
+
+        Parameters
+        ----------
+        X : array, DataFrame, memory map, zarr or HDF5 array, or iterable
+            Samples as rows; NaN means missing. Arrays on disk are read piece by piece. An iterable yields samples or
+            blocks of samples.
+        y : ignored
+            Not used.
+        checkpoint : path, optional
+            A file to which the model is written now and then. If it is there already, learning goes on after the
+            samples it has seen, to the same numbers as without the interruption; `unmingle.load` reads it as a model.
+        every : int
+            Samples between two checkpoints, at most a batch more.
+        callback : callable, optional
+            Called with the model after every batch; a true answer stops.
+        """
+        every = check_count(every, "every")
+        if in_memory(X):
+            X = check_matrix(self._validated(X, reset=True))
+        origin, X = _origin(X)
+        if checkpoint is not None and _ready(checkpoint):
+            self._resume(checkpoint, origin)
+        else:
+            self._start(origin)
+        saved = self._n_seen
+        for batch in batches(X, check_count(self.batch_size, "batch_size"), skip=saved):
+            self._learn(batch)
+            if checkpoint is not None and self._n_seen - saved >= every:
+                saved = self._publish().n_samples_seen_
+                self.save(checkpoint)
+            if callback is not None and callback(self._publish()):
+                break
+        if self._tracker is None:
+            raise ValueError("X holds no samples: there is nothing to learn from.")
+        self._tracker.settle()
+        self._publish()
+        if checkpoint is not None and self._n_seen > saved:
+            self.save(checkpoint)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from one more sample or block of samples; a frozen model stays as it is.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features), or one sample of shape (n_features,)
+            Samples; NaN means missing.
+        y : ignored
+            Not used.
+        """
+        if getattr(self, "_tracker", None) is None:
+            self._start("")
+        if getattr(X, "ndim", 2) == 1 and not hasattr(X, "toarray"):
+            X = np.reshape(X, (1, -1))
+        X = self._validated(X, reset=self._tracker is None)
+        if not getattr(self, "frozen_", False):
+            for batch in batches(X, check_count(self.batch_size, "batch_size")):
+                self._learn(batch)
+            self._publish()
+        return self
+
+    def freeze(self, frozen: bool = True) -> Self:
+        """Stop learning: `partial_fit` changes nothing any more, not a bit. ``freeze(False)`` goes on learning.
+
+        Parameters
+        ----------
+        frozen : bool
+            Whether to be frozen.
+        """
+        check_is_fitted(self)
+        self.frozen_ = bool(frozen)
+        return self
+
+    @property
+    def _n_seen(self) -> int:
+        return self._tracker.n_seen if self._tracker else 0
+
+    def _settings(self) -> Settings:
+        """The parameters, checked."""
+        n_components = None if self.n_components is None else check_count(self.n_components, "n_components")
+        start_size = check_count(self.start_size, "start_size")
+        automatic = isinstance(self.forgetting, str) and self.forgetting == "auto"
+        if not automatic and (isinstance(self.forgetting, str) or not 0 < self.forgetting <= 1):
+            raise ValueError(f"forgetting must be above 0 and at most 1, or 'auto', got {self.forgetting!r}.")
+        rank_penalty, outlier_penalty = given_penalties(self.rank_penalty, self.outlier_penalty, self.n_features_in_)
+        return Settings(
+            n_components,
+            rank_penalty,
+            outlier_penalty,
+            None if automatic else float(self.forgetting),
+            check_choice(self.dictionary_step, "dictionary_step", _STEPS),
+            max(start_size, 2 * (n_components or 0)),
+        )
+
+    def _start(self, origin: str) -> None:
+        self._tracker: Tracker | None = None
+        self._origin = origin
+        self.frozen_ = False
+
+    def _learn(self, batch: Array) -> None:
+        if self._tracker is None:
+            batch = self._validated(batch, reset=True)
+            rng = np.random.default_rng(generator(self.random_state).integers(2**63))
+            self._tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, rng)
+        else:
+            batch = self._validated(batch, reset=False)
+        self._tracker.learn(batch.astype(self._tracker.components.dtype, copy=False))
+
+    def _publish(self) -> Self:
+        """Set the attributes from the state of the tracker, in the units of the data."""
+        tracker = cast(Tracker, self._tracker)
+        root = tracker.root or 1.0
+        rank_penalty, outlier_penalty = tracker.penalties
+        self.components_ = tracker.components * tracker.components.dtype.type(root)
+        self.n_components_ = len(tracker.components)
+        self.rank_penalty_, self.outlier_penalty_ = rank_penalty * root * root, outlier_penalty * root * root
+        self.noise_level_ = tracker.noise * root * root
+        self.n_samples_seen_, self.n_jumps_ = tracker.n_seen, tracker.n_jumps
+        return self
+
+    def _resume(self, checkpoint: str | PathLike[str], origin: str) -> None:
+        """Go on from a checkpoint of the same model and data."""
+        stored = store.read(checkpoint)
+        if stored.kind != type(self).__name__:
+            raise store.StoreError(f"{checkpoint} is no checkpoint: it holds a {stored.kind}.")
+        loaded = self._from_store(stored.parameters, stored.arrays)
+        then, now = loaded.get_params(), self.get_params()
+        for name in sorted(set(now) - {"random_state"}):
+            if not np.array_equal(then[name], now[name]):
+                raise ValueError(
+                    f"The checkpoint {checkpoint} was made with {name}={then[name]!r}, not {now[name]!r}; "
+                    "remove it to begin anew, or choose another path."
+                )
+        if loaded._origin != origin:
+            raise ValueError(
+                f"The checkpoint {checkpoint} belongs to other data; remove it to begin anew, or choose another path."
+            )
+        self.__dict__.update({name: value for name, value in vars(loaded).items() if name not in now})
+
+    def _state_to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        values, arrays = cast(Tracker, self._tracker).to_store()
+        stream = {"origin": self._origin, "tracker": values}
+        return {"stream": stream}, {f"tracker.{name}": array for name, array in arrays.items()}
+
+    def _state_from_store(self, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        prefix = "tracker."
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        self._origin = str(parameters["stream"]["origin"])
+        self._tracker = Tracker.from_store(self._settings(), parameters["stream"]["tracker"], own)
+
+
+def _ready(checkpoint: str | PathLike[str]) -> bool:
+    """Whether there is a checkpoint; if not, one can be written."""
+    path = Path(checkpoint)
+    if not path.parent.is_dir():
+        raise store.StoreError(f"{checkpoint} cannot be written: there is no folder {path.parent}.")
+    return path.exists()
+
+
+def _origin(X: Any) -> tuple[str, Any]:
+    """What tells one source of samples from another, a digest of the first; and the source, with nothing missing."""
+    row, X = first_row(X)
+    return ("" if row is None else sha256(as_floats(row).astype(np.float64).tobytes()).hexdigest()), X

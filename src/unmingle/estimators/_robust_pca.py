@@ -1,0 +1,206 @@
+"""`RobustPCA`: components of one matrix."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from .._validation import check_choice, check_matrix, check_positive
+from ..decomposition import Callback, decompose
+from ._base import Array, RobustTransformer
+
+
+class RobustPCA(RobustTransformer):
+    r"""Principal components that outliers cannot bend, and a transform that takes outliers off new data.
+
+    ``fit`` solves (4), and (2) where ``n_components`` is large enough, for components U, codes S and outliers O::
+
+        min 1/2 ||X - US - O||_F^2 + rank_penalty/2 (||U||_F^2 + ||S||_F^2) + outlier_penalty ||O||_1
+
+    ``transform`` solves the robust projection (5) of each new sample onto the components, exactly and on its own::
+
+        min over s, o of 1/2 ||x - Us - o||^2 + rank_penalty/2 ||s||^2 + outlier_penalty ||o||_1
+
+    Data are not centred, since a mean is hard to know before the outliers are; it is one more component. To centre
+    all the same, put ``StandardScaler(with_std=False)`` before it in a pipeline. NaN means missing.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        At most so many components; None for as many as the data ask for.
+    rank_penalty : float or "auto"
+        Larger: lower rank. "auto" is sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
+    outlier_penalty : float, array of shape (n_features,), or "auto"
+        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, n))``; on tables with many more rows than columns
+        twice as much is often better.
+    solver : {"alternating", "proximal"}
+        "proximal" closes the gap in fewer, dearer iterations: faster where ``n_components`` is None and X large.
+    tol : float
+        Relative duality gap, or stationarity residual if all ``n_components`` are in use, at which to stop.
+    max_iter : int
+        Iterations after which to stop, with a ConvergenceWarning.
+    random_state : int, Generator, RandomState or None
+        Starts the partial SVD.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components_, n_features)
+        Atoms U', of falling norm, orthogonal; their norms matter and are not one.
+    n_components_ : int
+        Number of components.
+    singular_values_ : array of shape (n_components_,)
+        Singular values of the low-rank part of the training data.
+    explained_variance_ratio_ : array of shape (n_components_,)
+        Share of each component in the sum of squares of the training data freed of outliers.
+    rank_penalty_, outlier_penalty_ : float, or array if one was given
+        The penalties used.
+    objective_ : float
+        Value of (2) at the answer.
+    gap_ : float
+        Relative duality gap of (2). It stays open where ``n_components`` is smaller than what the data ask for.
+    n_iter_ : int
+        Iterations.
+    converged_ : bool
+        Whether ``tol`` was reached.
+    score_center_, score_scale_ : float
+        Median and robust spread of the cube root of `score_samples` over the training data, for `outlier_flags`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str
+        Names of the features, if the data had such.
+
+    See Also
+    --------
+    unmingle.decompose : both parts of one matrix, without an estimator.
+    unmingle.OnlineRobustPCA : for streams, and for data that do not fit into memory.
+
+    References
+    ----------
+    .. [1] P. Sprechmann, A. M. Bronstein, G. Sapiro, "Learning Robust Low-Rank Representations", 2012.
+
+    Examples
+    --------
+    >>> import numpy as np, unmingle
+    >>> rng = np.random.default_rng(0)
+    >>> U = rng.standard_normal((2, 50))
+    >>> train = rng.standard_normal((200, 2)) @ U + 0.01 * rng.standard_normal((200, 50))
+    >>> model = unmingle.RobustPCA(random_state=0).fit(train)
+    >>> model.n_components_
+    2
+    >>> new = np.array([[1.0, -2.0]]) @ U
+    >>> new[0, 7] = 100.0
+    >>> part = model.decompose(new)
+    >>> np.flatnonzero(np.abs(part.outliers) > 0.5).tolist()
+    [7]
+    """
+
+    _learnt: ClassVar = (
+        "components_",
+        "converged_",
+        "explained_variance_ratio_",
+        "gap_",
+        "n_components_",
+        "n_features_in_",
+        "n_iter_",
+        "objective_",
+        "outlier_penalty_",
+        "rank_penalty_",
+        "score_center_",
+        "score_scale_",
+        "singular_values_",
+    )
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        rank_penalty: float | str = "auto",
+        outlier_penalty: Any = "auto",
+        solver: str = "alternating",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.rank_penalty = rank_penalty
+        self.outlier_penalty = outlier_penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Training data; NaN means missing.
+        y : ignored
+            Not used.
+        callback : callable, optional
+            Told of the progress; see `unmingle.decompose`.
+        """
+        check_choice(self.solver, "solver", ("alternating", "proximal"))
+        X = check_matrix(self._validated(X, reset=True))
+        part = decompose(
+            X,
+            n_components=self.n_components,
+            rank_penalty=self.rank_penalty,
+            outlier_penalty=self.outlier_penalty,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            callback=callback,
+            random_state=self.random_state,
+        )
+        self.components_ = part.components
+        self.n_components_ = part.rank
+        self.rank_penalty_, self.outlier_penalty_ = part.rank_penalty, part.outlier_penalty
+        self.objective_, self.gap_ = part.objective, part.gap
+        self.n_iter_, self.converged_ = part.n_iter, part.converged
+        norms = np.linalg.norm(part.components, axis=1)
+        self.singular_values_ = norms**2
+        clean = np.where(np.isnan(X), part.low_rank, X - part.outliers)
+        self.explained_variance_ratio_ = _energy_shares(self.singular_values_, clean)
+        self._describe_ordinary_scores(self._outlyingness(X))
+        return self
+
+    def outlier_flags(self, X: Any, *, false_alarm_rate: float = 0.01) -> NDArray[np.bool_]:
+        """Whether each sample is stranger than the training data's ordinary samples.
+
+        The cube root of a score, a sum of many near-squares, is nearly normal. The ordinary samples are described by
+        its median and median absolute deviation, so that strange samples among the training data do not matter.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing.
+        false_alarm_rate : float
+            Share of ordinary samples that may be flagged, between 0 and 1.
+
+        Returns
+        -------
+        boolean array of shape (n_samples,)
+        """
+        rate = check_positive(false_alarm_rate, "false_alarm_rate")
+        if rate >= 1:
+            raise ValueError(f"false_alarm_rate must be below 1, got {false_alarm_rate!r}.")
+        scores = self.score_samples(X)
+        return np.cbrt(scores) > self.score_center_ + ndtri(1 - rate) * self.score_scale_
+
+    def _describe_ordinary_scores(self, scores: Array) -> None:
+        n, q = len(scores), self.n_components_
+        unseen = (n + q) / (n - q) if n >= 2 * q else 1.0  # what q components fitted to n samples explain too much
+        roots = np.cbrt(unseen * scores)
+        self.score_center_ = float(np.median(roots))
+        self.score_scale_ = 1.4826 * float(np.median(np.abs(roots - self.score_center_)))
+
+
+def _energy_shares(singular_values: Array, clean: Array) -> Array:
+    """Squares of the singular values over the sum of squares of the data, at any scale."""
+    largest = float(np.max(np.abs(clean)))
+    if largest == 0:
+        return np.zeros_like(singular_values)
+    return (singular_values / largest) ** 2 / np.sum((clean / largest) ** 2)

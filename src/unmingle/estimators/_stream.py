@@ -1,0 +1,93 @@
+"""Where samples come from: arrays in memory or on disk, and iterables of blocks, as batches of equal size."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ROWS_AT_ONCE = 1024
+"""Rows read at once from an array without chunks of its own."""
+
+
+def in_memory(X: Any) -> bool:
+    """Whether X lies in memory as one table: an array, a DataFrame or nested lists."""
+    if isinstance(X, np.memmap):
+        return False
+    if isinstance(X, np.ndarray | np.generic | str) or hasattr(X, "iloc") or hasattr(X, "toarray"):
+        return True
+    if isinstance(X, list | tuple):
+        return not (X and np.ndim(X[0]) > 1)
+    return not on_disk(X) and not isinstance(X, Iterable)
+
+
+def on_disk(X: Any) -> bool:
+    """Whether X is an array that is read by slices: a memory map, or one of zarr, HDF5 or Dask."""
+    return isinstance(X, np.memmap) or (
+        not isinstance(X, np.ndarray) and all(hasattr(X, name) for name in ("shape", "dtype", "__getitem__"))
+    )
+
+
+def batches(X: Any, size: int, skip: int = 0) -> Iterator[NDArray[Any]]:
+    """Rows of X in batches of ``size``, whatever blocks they come in; the first ``skip`` left out.
+
+    Parameters
+    ----------
+    X : array, array on disk, or iterable of samples and blocks of samples
+        The rows.
+    size : int
+        Rows of a batch.
+    skip : int
+        Rows to leave out; those of an array are not even read.
+    """
+    blocks = _slabs(X, skip) if in_memory(X) or on_disk(X) else _without_first(map(_as_block, X), skip)
+    waiting: list[NDArray[Any]] = []
+    count = 0
+    for block in blocks:
+        start = 0
+        while len(block) - start >= size - count:
+            end = start + size - count
+            yield np.concatenate([*waiting, block[start:end]]) if waiting else block[start:end]
+            waiting, count, start = [], 0, end
+        if start < len(block):
+            waiting.append(block[start:])
+            count += len(block) - start
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def first_row(X: Any) -> tuple[NDArray[Any] | None, Any]:
+    """The first row of X and X itself, made whole again if it is an iterator; None if there is no row."""
+    if in_memory(X) or on_disk(X):
+        return (np.asarray(X[0]) if len(X) else None), X
+    rest = iter(X)
+    for block in map(_as_block, rest):
+        if len(block):
+            return block[0], chain([block], rest)
+    return None, iter(())
+
+
+def _slabs(X: Any, start: int) -> Iterator[NDArray[Any]]:
+    """Slices of an array that do not cut its chunks, from a row on."""
+    chunks = getattr(X, "chunks", None)
+    rows = chunks[0] if chunks else _ROWS_AT_ONCE
+    step = rows if isinstance(rows, int) else max(rows)
+    while start < X.shape[0]:
+        end = min(start - start % step + step, X.shape[0])
+        yield np.asarray(X[start:end])
+        start = end
+
+
+def _as_block(block: Any) -> NDArray[Any]:
+    rows = np.asarray(block)
+    if rows.ndim not in (1, 2):
+        raise ValueError(f"X must yield samples or blocks of samples, got an item with {rows.ndim} dimensions.")
+    return rows[None] if rows.ndim == 1 else rows
+
+
+def _without_first(blocks: Iterable[NDArray[Any]], skip: int) -> Iterator[NDArray[Any]]:
+    for block in blocks:
+        if skip < len(block):
+            yield block[skip:]
+        skip = max(skip - len(block), 0)

@@ -1,0 +1,34 @@
+"""What learning from a stream takes from each sample."""
+
+import numpy as np
+
+from ._compile import announced, clip, compiled
+
+_BLOCK = 32
+
+
+@announced
+@compiled
+def cleaning_pass(X, codes, components, bound, limit, cleaned, beyond):  # type: ignore[no-untyped-def]
+    """Samples freed of what leaves the model, and how often each feature left it.
+
+    With r = x - Us::
+
+        cleaned = Us + clip(r, -bound, bound)
+        beyond  = for each feature, the number of samples with |r| > limit
+
+    A missing entry is imputed by Us and never beyond. Cost: 2 m q flops per row.
+    """
+    n, m = X.shape
+    low_rank = np.empty((_BLOCK, m), X.dtype)
+    beyond[:] = 0
+    for i in range(0, n, _BLOCK):
+        j = min(i + _BLOCK, n)
+        np.dot(codes[i:j], components, low_rank[: j - i])
+        for a in range(j - i):
+            x, d, c = X[i + a], low_rank[a], cleaned[i + a]
+            for b in range(m):
+                r = x[b] - d[b]
+                r = X.dtype.type(0) if r != r else r
+                beyond[b] += abs(r) > limit[b]
+                c[b] = d[b] + clip(r, bound[b])

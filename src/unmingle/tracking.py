@@ -1,0 +1,409 @@
+"""A dictionary that follows a stream of samples."""
+
+import warnings
+from dataclasses import dataclass, field, fields
+from math import sqrt
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from . import kernels, solvers
+from .decomposition import Decomposition, decompose, scale_root
+from .online import Statistics, balance, block_coordinate_step, direct_step, recursive_step
+from .penalties import Penalties, from_noise
+
+__all__ = ["Settings", "Tracker"]
+
+Array = NDArray[np.floating[Any]]
+
+_EXACT = 1e-6
+"""Relative gap to which samples are encoded for learning."""
+_SOLVED = 1e-4
+"""Tolerance of the first solution, which later samples improve."""
+_GROWTH = 1.5
+"""Waiting samples are solved anew whenever their number has grown by this factor."""
+_FADE = 2.0
+"""With automatic forgetting, in a stream of age t the weight of a sample of age a is about (1 - a/t)^2, in all t/3."""
+_MEMORY = 100
+"""Samples over which the noise level is averaged."""
+_DRIFT = 1.25
+"""Growth of the noise level, above its best, that automatic forgetting takes for drift."""
+_FAR = 5.0
+"""A sample most of whose entries are off by more than so many noise levels is a stranger."""
+_OFF = 2.0
+"""An entry off by more than so many noise levels speaks against its feature of the dictionary."""
+_PATIENCE = 10
+"""Strangers, net of ordinary samples, after which the stream may have jumped."""
+_SAMPLED = 200
+"""Features on which noise and strangers are judged."""
+_UNBALANCED = 8
+"""Samples per component after which the factors are balanced again."""
+_FADED = 1e-3
+"""Components whose singular value is below this share of the rank penalty are dropped."""
+_LARGEST = 1e15
+"""Entries beyond this are cut: outliers they remain, and their squares do not overflow."""
+_FLOOR = 1e-6
+_NORMAL_MAD = 1.4826
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to follow a stream; None leaves the choice to the data."""
+
+    n_components: int | None = None
+    rank_penalty: float | None = None
+    outlier_penalty: Any = None
+    forgetting: float | None = None
+    dictionary_step: str = "block"
+    start_size: int = 100
+
+
+@dataclass(eq=False)
+class Tracker:
+    """Components U that follow a stream, in memory that does not grow with it.
+
+    A sample x is encoded with the present components, (5). Its code s and x - o enter the `Statistics`, where the past
+    fades, and a dictionary step (9) moves the components. Around this recurrence:
+
+    - The first samples wait until they are enough, and are solved robustly as one matrix, (4): nothing is assumed
+      clean. Meanwhile there is a provisional solution.
+    - The noise level follows the stream, and automatic penalties follow it. With a fixed level learning would end
+      wherever the components are off by more: every deviation would be an outlier.
+    - A feature that is off in most samples is not full of outliers, its part of the dictionary is wrong: the bound on
+      the deviations that are learnt from widens there until it is right.
+    - A sample that is off in most features is a stranger, and not learnt from. If strangers keep coming and have few
+      components in common, the stream has jumped: these are opened beside the fading old ones.
+    - With automatic forgetting the window grows with the stream, and shrinks when the noise level rises: drift.
+
+    All numbers are in units of ``root ** 2``, a power of two near the largest entry of the first samples.
+
+    Cost of a sample: encoding, some 12 m q flops, and 4 m q for the statistics; of a batch: 2 m q^2 for the step.
+    Memory: 2 m q numbers, or m q with recursive steps, and at most ``start_size`` waiting samples.
+    """
+
+    settings: Settings
+    rng: np.random.Generator
+    components: Array
+    statistics: Statistics
+    code: Array
+    """Of the last ordinary sample: where the next one starts."""
+    reach: NDArray[np.float64]
+    """(m,): how much wider than the outlier penalty the bound on deviations is, 1 or more."""
+    waiting: Array
+    """Samples not learnt from yet: those of the start, or strangers."""
+    starting: bool = True
+    solved_at: int = 0
+    """Number of waiting samples when they were last solved."""
+    doubt: int = 0
+    """Strangers, net of ordinary samples."""
+    root: float = 0.0
+    noise: float = 0.0
+    noise_floor: float = 0.0
+    least_noise: float = 0.0
+    age: float = 0.0
+    unbalanced: int = 0
+    n_seen: int = 0
+    n_jumps: int = 0
+    _some: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp), repr=False)
+
+    @classmethod
+    def fresh(cls, settings: Settings, n_features: int, dtype: Any, rng: np.random.Generator) -> Self:
+        """A tracker that has seen nothing."""
+        nothing = np.zeros((0, n_features), dtype)
+        return cls(settings, rng, nothing, Statistics.empty(0, 0), np.zeros(0, dtype), np.ones(n_features), nothing)
+
+    def __post_init__(self) -> None:
+        self._some = solvers.some_features(self.components.shape[1], _SAMPLED)
+
+    @property
+    def penalties(self) -> tuple[float, Any]:
+        """Rank and outlier penalty for the present noise level and window, in the units of the tracker."""
+        rank_penalty, outlier_penalty = self._given_penalties()
+        window, m = max(self.statistics.weight, 1.0), self.components.shape[1]
+        if rank_penalty is None:
+            rank_penalty = self._from_noise(window).rank_penalty
+        if outlier_penalty is None:
+            outlier_penalty = rank_penalty / sqrt(max(window, m))
+        return rank_penalty, outlier_penalty
+
+    def learn(self, X: Array) -> None:
+        """Take in a batch of samples, in their order."""
+        self.n_seen += len(X)
+        X = _without_empty_rows(X)
+        if self.root == 0.0 and np.any(np.nan_to_num(X)):
+            self.root = scale_root(X)
+        with np.errstate(over="ignore"):
+            X = X * X.dtype.type(1 / (self.root or 1.0) ** 2)
+        np.clip(X, -_LARGEST, _LARGEST, out=X)
+        while len(X):
+            X = self._wait(X) if self.starting else self._follow(X)
+
+    def settle(self) -> None:
+        """Solve for all samples of the start that have come, few as they may be."""
+        if self.starting and len(self.waiting) > self.solved_at:
+            self._solve_waiting()
+
+    def _wait(self, X: Array) -> Array:
+        """Let samples of the start wait until they are enough; return those that are left over."""
+        room = self.settings.start_size - len(self.waiting)
+        self.waiting = np.concatenate([self.waiting, X[:room]])
+        count = len(self.waiting)
+        full = count >= self.settings.start_size
+        if full or count >= _GROWTH * self.solved_at:
+            self._solve_waiting()
+        if full and len(self.components):
+            self._begin_to_follow()
+        elif full:  # nothing repeats yet
+            self.waiting = self.waiting[(count + 1) // 2 :]
+            self.solved_at = len(self.waiting)
+        return X[room:]
+
+    def _solve_waiting(self) -> None:
+        rank_penalty, outlier_penalty = self._given_penalties()
+        self._adopt(self._solution(rank_penalty, outlier_penalty))
+        self.solved_at = len(self.waiting)
+
+    def _begin_to_follow(self) -> None:
+        self.starting = False
+        self._dismiss_waiting()
+
+    def _dismiss_waiting(self) -> None:
+        self.waiting = self.waiting[:0].copy()
+        self.solved_at = self.doubt = 0
+
+    def _solution(self, rank_penalty: float | None, outlier_penalty: Any) -> Decomposition:
+        """(4) for the waiting samples."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # not yet converged is no harm: the stream goes on
+            return decompose(
+                self.waiting,
+                n_components=self.settings.n_components,
+                rank_penalty="auto" if rank_penalty is None else rank_penalty,
+                outlier_penalty="auto" if outlier_penalty is None else outlier_penalty,
+                solver="alternating",
+                tol=_SOLVED,
+                random_state=self.rng,
+            )
+
+    def _adopt(self, part: Decomposition) -> None:
+        """Begin anew with a solution for the waiting samples."""
+        X = self.waiting
+        n, m = X.shape
+        known = np.abs(X[(X != 0) & ~np.isnan(X)])
+        self.noise_floor = _FLOOR * float(np.median(known)) if known.size else _FLOOR
+        if self.settings.rank_penalty is None:
+            noise = part.rank_penalty / (sqrt(n) + sqrt(m))
+        else:
+            freedom = max((1 - part.rank / n) * (1 - part.rank / m), 1 / min(n, m))
+            noise = _NORMAL_MAD * float(np.nanmedian(np.abs(X - part.low_rank))) / sqrt(freedom)
+        self.noise = self.least_noise = max(noise, self.noise_floor)
+        self.components = part.components
+        self.statistics = self._storable(_summary(part, X))
+        self._start_clock(part)
+
+    def _start_clock(self, part: Decomposition) -> None:
+        self.age = (1 + _FADE) * len(part.codes)
+        self.reach[:] = 1.0
+        self.code = np.zeros(len(self.components), self.components.dtype)
+        self.unbalanced = 0
+
+    def _storable(self, statistics: Statistics) -> Statistics:
+        """Without B, if nothing needs it."""
+        recursive = self.settings.dictionary_step == "recursive"
+        return statistics._replace(B=statistics.B[:, :0]) if recursive else statistics
+
+    def _follow(self, X: Array) -> Array:
+        """Learn from the ordinary samples, and wonder about the others."""
+        rank_penalty, outlier_penalty = self.penalties
+        lam = np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
+        codes = self._encode(X, rank_penalty, lam)
+        deviations = np.abs(X[:, self._some] - self._unshrunk(codes, rank_penalty) @ self.components[:, self._some])
+        strange = _mostly_above(deviations, _FAR * self.noise)
+        if strange.any():
+            ordinary = ~strange
+            strangers, X, codes, deviations = X[strange], X[ordinary], codes[ordinary], deviations[ordinary]
+        if len(X):
+            self._improve(X, codes, rank_penalty, lam)
+            self._hear_noise(deviations)
+        if strange.any():
+            self._wonder(strangers, len(X))
+        elif self.doubt:
+            self._calm_down(len(X))
+        return X[:0]
+
+    def _encode(self, X: Array, lam_star: float, lam: Array) -> Array:
+        """Codes (5): from the last code where it explains most of the sample, else from the sample alone."""
+        near = ~_mostly_above(
+            np.abs(X[:, self._some] - self.code @ self.components[:, self._some]) / lam[self._some], 2.0
+        )
+        codes = np.empty((len(X), len(self.components)), X.dtype)
+        for rows, warm in ((near, True), (~near, False)):
+            if rows.any():
+                some = X if rows.all() else X[rows]
+                start = np.tile(self.code, (len(some), 1)) if warm else None
+                codes[rows] = next(solvers.newton(some, self.components, lam_star, lam, start, tol=_EXACT)).codes
+        return codes
+
+    def _unshrunk(self, codes: Array, lam_star: float) -> Array:
+        """Codes nearly freed of what the rank penalty takes off them, lest it count as noise and raise itself."""
+        sizes = np.einsum("ij,ij->i", self.components, self.components)
+        return codes * np.minimum(1 + lam_star / np.maximum(sizes, np.finfo(sizes.dtype).tiny), 2).astype(codes.dtype)
+
+    def _improve(self, X: Array, codes: Array, lam_star: float, lam: Array) -> None:
+        """The recurrence: statistics, then a dictionary step."""
+        cleaned, beyond = np.empty_like(X), np.empty(X.shape[1], np.int64)
+        bound = (self.reach * lam).astype(X.dtype)
+        limit = np.maximum(bound, X.dtype.type(_OFF * self.noise))
+        kernels.cleaning_pass(X, codes, self.components, bound, limit, cleaned, beyond)
+        block = Statistics.of(codes, cleaned, self._forgetting(len(X)))
+        before = self.statistics
+        self.statistics = before.merge(self._storable(block))
+        self.components = self._step(before, block, lam_star).astype(X.dtype)
+        self.code = codes[-1]
+        swing = (2 * beyond / len(X) - 1) * min(1.0, len(X) / 32)
+        np.clip(self.reach * 2.0**swing, 1.0, 1e6, out=self.reach)
+        self.unbalanced += len(X)
+        if self.unbalanced >= _UNBALANCED * len(codes[0]):
+            self._balance()
+
+    def _forgetting(self, n: int) -> NDArray[np.float64]:
+        """Of n samples: constant, or such that the window grows with the age of the stream."""
+        if self.settings.forgetting is not None:
+            return np.full(n, self.settings.forgetting)
+        ages = self.age + np.arange(n)
+        return ages / (ages + _FADE)
+
+    def _step(self, before: Statistics, block: Statistics, last_lam_star: float) -> Array:
+        lam_star = self.penalties[0]
+        match self.settings.dictionary_step:
+            case "direct":
+                return direct_step(self.statistics, lam_star)
+            case "recursive":
+                return recursive_step(before, block, self.components, lam_star, last_lam_star)
+            case _:
+                return block_coordinate_step(self.statistics, self.components, lam_star)
+
+    def _balance(self) -> None:
+        """Orthogonal components of falling norm again; those that faded away are dropped."""
+        self.unbalanced = 0
+        balanced = balance(self.statistics, self.components)
+        alive = balanced.singular_values > _FADED * self.penalties[0]
+        self.components = balanced.components[alive]
+        self.code = (self.code @ balanced.change[:, alive]).astype(self.components.dtype)
+        self.statistics = balanced.statistics.in_coordinates(np.eye(len(alive))[:, alive])
+        if not alive.any():
+            self.starting = True
+            self._dismiss_waiting()
+
+    def _hear_noise(self, deviations: Array) -> None:
+        """Move the noise level towards that of the last samples, and the clock by what it says."""
+        n, m = len(deviations), self.components.shape[1]
+        freedom = max(1 - len(self.components) / m, 1 / m)
+        median = float(np.nanmedian(deviations)) if not np.isnan(deviations).all() else 0.0
+        level = max(_NORMAL_MAD * median / sqrt(freedom), self.noise_floor)
+        self.noise *= (level / self.noise) ** (n / (n + _MEMORY))
+        self.least_noise = min(self.noise, self.least_noise * (1 + n / (100 * self.age)))
+        if self.noise > _DRIFT * self.least_noise:
+            least = (1 + _FADE) * self.settings.start_size
+            self.age = max(self.age * 2.0 ** (-n / _MEMORY), min(self.age + n, least))
+        else:
+            self.age += n
+
+    def _calm_down(self, n_ordinary: int) -> None:
+        self.doubt = max(self.doubt - n_ordinary, 0)
+        if self.doubt == 0:
+            self._dismiss_waiting()
+
+    def _wonder(self, strangers: Array, n_ordinary: int) -> None:
+        """Let strangers wait; if there are many of them, see what they have in common."""
+        self.waiting = np.concatenate([self.waiting, strangers])[-self.settings.start_size :]
+        self.doubt += len(strangers)
+        self._calm_down(n_ordinary)
+        count = len(self.waiting)
+        full = count >= self.settings.start_size
+        if self.doubt >= min(_PATIENCE, self.settings.start_size) and (full or count >= _GROWTH * self.solved_at):
+            self.solved_at = count
+            self._reconsider(full)
+
+    def _reconsider(self, patience_is_over: bool) -> None:
+        """Open what the strangers have in common; if that is nothing and they are many, begin anew with them."""
+        n = len(self.waiting)
+        rank_penalty, outlier_penalty = self._given_penalties()
+        part = self._solution(rank_penalty or self._from_noise(n).rank_penalty, outlier_penalty)
+        still_strange = _mostly_above(np.abs(self.waiting - part.low_rank), _FAR * self.noise)
+        if 0 < 2 * part.rank <= n and 2 * np.count_nonzero(still_strange) < n:
+            self._open(part)
+        elif not patience_is_over:
+            return
+        elif (part := self._solution(rank_penalty, outlier_penalty)).rank:
+            self._adopt(part)
+        self.n_jumps += part.rank > 0
+        self._dismiss_waiting()
+
+    def _open(self, part: Decomposition) -> None:
+        """Put the components of a solution for the waiting samples before the old ones, as far as there is room."""
+        n = len(part.codes)
+        new, old = _summary(part, self.waiting), balance(self.statistics, self.components)
+        room = slice((self.settings.n_components or part.rank + len(old.components)) - part.rank)
+        faded = old.statistics.forget(n / max(self.statistics.weight, 1.0))
+        self.components = np.concatenate([part.components, old.components[room]])
+        A = linalg.block_diag(new.A, faded.A[room, room])
+        together = Statistics(A, np.zeros((len(A), 0)), float(n), 0.0)
+        self.statistics = together
+        self.statistics = self._storable(together._replace(B=together.system(self.penalties[0]) @ self.components))
+        self.least_noise = self.noise
+        self._start_clock(part)
+        self._balance()
+
+    def _given_penalties(self) -> tuple[float | None, Any]:
+        """The penalties that were given, in the units of the tracker."""
+        unit = (self.root or 1.0) ** 2
+        rank_penalty, outlier_penalty = self.settings.rank_penalty, self.settings.outlier_penalty
+        return (
+            None if rank_penalty is None else rank_penalty / unit,
+            None if outlier_penalty is None else outlier_penalty / unit,
+        )
+
+    def _from_noise(self, window: float) -> Penalties:
+        return from_noise(self.noise, window, self.components.shape[1])
+
+    def to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Everything needed to go on exactly as if nothing had happened: JSON values and arrays."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_STORED}
+        arrays = {name: values.pop(name) for name in list(values) if isinstance(values[name], np.ndarray)}
+        sums = self.statistics
+        values |= {"weight": sums.weight, "decay": sums.decay, "rng": self.rng.bit_generator.state}
+        return values, arrays | {"A": sums.A, "B": sums.B}
+
+    @classmethod
+    def from_store(cls, settings: Settings, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """What `to_store` gave, brought back to life."""
+        values = dict(values) | dict(arrays)
+        sums = Statistics(*(values.pop(name) for name in ("A", "B", "weight", "decay")))
+        rng = np.random.default_rng()
+        rng.bit_generator.state = values.pop("rng")
+        return cls(settings=settings, rng=rng, statistics=sums, **values)
+
+
+_NOT_STORED = ("settings", "rng", "statistics", "_some")
+
+
+def _summary(part: Decomposition, X: Array) -> Statistics:
+    """Statistics of a solution, all samples with the same weight."""
+    return Statistics.of(part.codes, np.where(np.isnan(X), part.low_rank, X - part.outliers))
+
+
+def _without_empty_rows(X: Array) -> Array:
+    """Rows with at least one known entry."""
+    empty = np.isnan(X[:, 0])
+    if empty.any():
+        empty[empty] = np.isnan(X[empty]).all(axis=1)
+        return X[~empty]
+    return X
+
+
+def _mostly_above(deviations: Array, limit: float) -> NDArray[np.bool_]:
+    """Rows most of whose known entries are above a limit."""
+    return 2 * np.count_nonzero(deviations > limit, axis=1) > np.count_nonzero(~np.isnan(deviations), axis=1)
