@@ -263,7 +263,7 @@ class Tracker:
         self.components = self._step(before, block, lam_star).astype(X.dtype)
         self.code = codes[-1]
         swing = (2 * beyond / len(X) - 1) * min(1.0, len(X) / 32)
-        np.clip(self.reach * 2.0**swing, 1.0, 1e6, out=self.reach)
+        np.clip(self.reach * 8.0**swing, 1.0, 1e6, out=self.reach)
         self.unbalanced += len(X)
         if self.unbalanced >= _UNBALANCED * len(codes[0]):
             self._balance()

@@ -91,7 +91,7 @@ class OnlineRobustPCA(RobustTransformer):
     >>> import numpy as np, unmingle
     >>> rng = np.random.default_rng(0)
     >>> U = rng.standard_normal((2, 50))
-    >>> model = unmingle.OnlineRobustPCA(random_state=0)
+    >>> model = unmingle.OnlineRobustPCA(n_components=2, random_state=0)
     >>> for _ in range(20):
     ...     block = rng.standard_normal((25, 2)) @ U + 0.01 * rng.standard_normal((25, 50))
     ...     block[rng.random(block.shape) < 0.1] += 10.0

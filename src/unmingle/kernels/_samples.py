@@ -255,7 +255,12 @@ def newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol
                 code[k, a] = start[k, a] + length[k] * direction[k, a]
             if kept < k:
                 row[kept], steps[kept], length[kept] = row[k], steps[k], length[k]
-                best[kept], best_gap[kept], widening[kept], promise[kept] = best[k], best_gap[k], widening[k], promise[k]
+                best[kept], best_gap[kept], widening[kept], promise[kept] = (
+                    best[k],
+                    best_gap[k],
+                    widening[k],
+                    promise[k],
+                )
                 code[kept], counted[kept], hessian[kept] = code[k], counted[k], hessian[k]
                 start[kept], direction[kept] = start[k], direction[k]
             kept += 1

@@ -2,5 +2,6 @@
 
 from .matrices import Mixture, low_rank_plus_sparse
 from .street import Scene, surveillance_scene
+from .streams import StreamBlock, subspace_stream
 
-__all__ = ["Mixture", "Scene", "low_rank_plus_sparse", "surveillance_scene"]
+__all__ = ["Mixture", "Scene", "StreamBlock", "low_rank_plus_sparse", "subspace_stream", "surveillance_scene"]

@@ -1,0 +1,87 @@
+"""Endless samples of a subspace that may turn, with outliers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import DTypeLike, NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class StreamBlock:
+    """A block of samples with its truth: `X = low_rank + outliers + noise`."""
+
+    X: Array
+    low_rank: Array
+    basis: Array
+    """(rank, m): orthonormal rows that span the subspace of the last sample of the block."""
+
+
+def subspace_stream(
+    n: int,
+    m: int,
+    rank: int,
+    *,
+    rotation: float = 0.0,
+    outlier_fraction: float = 0.1,
+    outlier_scale: float = 1.0,
+    noise: float = 0.0,
+    block_size: int = 100,
+    dtype: DTypeLike = np.float64,
+    random_state: int | Generator | None = None,
+) -> Iterator[StreamBlock]:
+    """Draw samples of a subspace that turns evenly towards another one, orthogonal to it.
+
+    At the angle t the subspace is spanned by cos(t) p_k + sin(t) q_k, with p_k and q_k orthonormal. Low-rank entries
+    have mean 0 and standard deviation 1; memory does not depend on n.
+
+    Parameters
+    ----------
+    n, m : int
+        Number of samples and of features.
+    rank : int
+        Dimension of the subspace, at most m / 2.
+    rotation : float, default=0.0
+        Degrees by which it turns over all n samples.
+    outlier_fraction : float, default=0.1
+        Share of the entries, on average, that carry an outlier.
+    outlier_scale : float, default=1.0
+        Outliers are uniform in [-3, 3] times this.
+    noise : float, default=0.0
+        Standard deviation of the dense Gaussian noise.
+    block_size : int, default=100
+        Samples of a block.
+    dtype : dtype, default=float64
+        Floating type of all arrays.
+    random_state : int, Generator or None, default=None
+        Seed; the same seed and block size give the same numbers.
+
+    Yields
+    ------
+    StreamBlock
+        Samples and truth.
+
+    Examples
+    --------
+    >>> first = next(subspace_stream(1000, 40, 3, rotation=90.0, random_state=0))
+    >>> first.X.shape, first.basis.shape
+    ((100, 40), (3, 40))
+    """
+    if not 1 <= rank <= m // 2:
+        raise ValueError(f"rank must lie between 1 and half the number of features; got {rank} for {m} features.")
+    rng = np.random.default_rng(random_state)
+    directions = np.linalg.qr(rng.standard_normal((m, 2 * rank)))[0].T
+    here, there = directions[:rank], directions[rank:]
+    for start in range(0, n, block_size):
+        angles = np.radians(rotation) * np.arange(start, min(start + block_size, n))[:, None] / n
+        codes = rng.standard_normal((len(angles), rank)) * np.sqrt(m / rank)
+        low_rank = (codes * np.cos(angles)) @ here + (codes * np.sin(angles)) @ there
+        X = low_rank + noise * rng.standard_normal(low_rank.shape)
+        hit = rng.random(X.shape) < outlier_fraction
+        X[hit] += outlier_scale * rng.uniform(-3.0, 3.0, np.count_nonzero(hit))
+        basis = np.cos(angles[-1]) * here + np.sin(angles[-1]) * there
+        yield StreamBlock(*(part.astype(dtype, copy=False) for part in (X, low_rank, basis)))
