@@ -8,7 +8,7 @@ import pytest
 import unmingle
 
 CLASSES_AND_FUNCTIONS = ["Decomposition", "OnlineRobustPCA", "RobustPCA", "decompose", "load", "penalty_max"]
-SUBMODULES = ["metrics", "objective", "online", "prox", "solvers", "store", "synth"]
+SUBMODULES = ["distributed", "metrics", "objective", "online", "prox", "solvers", "store", "synth"]
 STORE = ["ArrayInfo", "Header", "StoreError", "Stored", "peek", "read", "write", "write_atomically"]
 
 

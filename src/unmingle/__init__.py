@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from os import PathLike
 
+    from . import distributed as distributed
     from . import metrics as metrics
     from . import objective as objective
     from . import online as online
@@ -31,9 +32,19 @@ _MODULE_OF = {
     "decompose": "decomposition",
     "penalty_max": "decomposition",
 }
-_SUBMODULES = ("metrics", "objective", "online", "prox", "solvers", "store", "synth")
+_EXTRA_OF = {
+    "distributed": "dask",
+    "metrics": "",
+    "objective": "",
+    "online": "",
+    "prox": "",
+    "solvers": "",
+    "store": "",
+    "synth": "",
+}
+"""Submodules, and the extra that installs what they need beyond the core."""
 
-__all__ = sorted([*_MODULE_OF, *_SUBMODULES, "load"])
+__all__ = sorted([*_MODULE_OF, *_EXTRA_OF, "load"])
 
 
 def load(path: "str | PathLike[str]") -> Any:
@@ -66,8 +77,10 @@ def load(path: "str | PathLike[str]") -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        return import_module(f"{__name__}.{name}")
+    if name in _EXTRA_OF:
+        from ._validation import require
+
+        return require(f"{__name__}.{name}", _EXTRA_OF[name])
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

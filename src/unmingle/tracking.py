@@ -114,6 +114,25 @@ class Tracker:
         nothing = np.zeros((0, n_features), dtype)
         return cls(settings, rng, nothing, Statistics.empty(0, 0), np.zeros(0, dtype), np.ones(n_features), nothing)
 
+    @classmethod
+    def from_statistics(
+        cls,
+        settings: Settings,
+        rng: np.random.Generator,
+        components: Array,
+        statistics: Statistics,
+        n_seen: int,
+        root: float,
+        noise: tuple[float, float],
+    ) -> Self:
+        """A tracker that goes on from samples summed up elsewhere; ``noise`` is the level and its floor."""
+        tracker = cls.fresh(settings, components.shape[1], components.dtype, rng)
+        tracker.components, tracker.root, tracker.n_seen, tracker.starting = components, root, n_seen, False
+        tracker.statistics = tracker._storable(statistics)
+        tracker._set_noise(*noise)
+        tracker._start_clock(n_seen)
+        return tracker
+
     def __post_init__(self) -> None:
         self._some = solvers.some_features(self.components.shape[1], _SAMPLED)
 
@@ -190,21 +209,17 @@ class Tracker:
     def _adopt(self, part: Decomposition) -> None:
         """Begin anew with a solution for the waiting samples."""
         X = self.waiting
-        n, m = X.shape
-        known = np.abs(X[(X != 0) & ~np.isnan(X)])
-        self.noise_floor = _FLOOR * float(np.median(known)) if known.size else _FLOOR
-        if self.settings.rank_penalty is None:
-            noise = part.rank_penalty / (sqrt(n) + sqrt(m))
-        else:
-            freedom = max((1 - part.rank / n) * (1 - part.rank / m), 1 / min(n, m))
-            noise = _NORMAL_MAD * float(np.nanmedian(np.abs(X - part.low_rank))) / sqrt(freedom)
-        self.noise = self.least_noise = max(noise, self.noise_floor)
+        self._set_noise(*noise_and_floor(part, X, automatic=self.settings.rank_penalty is None))
         self.components = part.components
         self.statistics = self._storable(_summary(part, X))
-        self._start_clock(part)
+        self._start_clock(len(X))
 
-    def _start_clock(self, part: Decomposition) -> None:
-        self.age = (1 + _FADE) * len(part.codes)
+    def _set_noise(self, noise: float, floor: float) -> None:
+        self.noise = self.least_noise = max(noise, floor)
+        self.noise_floor = floor
+
+    def _start_clock(self, n: int) -> None:
+        self.age = (1 + _FADE) * n
         self.reach[:] = 1.0
         self.code = np.zeros(len(self.components), self.components.dtype)
         self.unbalanced = 0
@@ -354,7 +369,7 @@ class Tracker:
         self.statistics = together
         self.statistics = self._storable(together._replace(B=together.system(self.penalties[0]) @ self.components))
         self.least_noise = self.noise
-        self._start_clock(part)
+        self._start_clock(n)
         self._balance()
 
     def _given_penalties(self) -> tuple[float | None, Any]:
@@ -388,6 +403,17 @@ class Tracker:
 
 
 _NOT_STORED = ("settings", "rng", "statistics", "_some")
+
+
+def noise_and_floor(part: Decomposition, X: Array, *, automatic: bool) -> tuple[float, float]:
+    """Noise level of a decomposed matrix, from its automatic penalty or its residual, and the least that it may be."""
+    n, m = X.shape
+    known = np.abs(X[(X != 0) & ~np.isnan(X)])
+    floor = _FLOOR * float(np.median(known)) if known.size else _FLOOR
+    if automatic:
+        return part.rank_penalty / from_noise(1.0, n, m).rank_penalty, floor
+    freedom = max((1 - part.rank / n) * (1 - part.rank / m), 1 / min(n, m))
+    return _NORMAL_MAD * float(np.nanmedian(np.abs(X - part.low_rank))) / sqrt(freedom), floor
 
 
 def _summary(part: Decomposition, X: Array) -> Statistics:

@@ -83,7 +83,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        codes, gap = self._project(data)
+        return self._decomposition(data, *self._project(data), frame=X if is_frame(X) else None)
+
+    def _decomposition(self, data: Array, codes: Array, gap: Array, frame: Any = None) -> Decomposition:
         misfit = np.where(np.isnan(data), data.dtype.type(0), data - codes @ self._atoms(data.dtype))
         lam = self._thresholds(data.dtype)
         with np.errstate(over="ignore"):  # the cost is of the square of the data's scale
@@ -98,7 +100,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             objective=float(cost),
             gap=float(np.max(gap)),
             sample_gap=gap,
-            _frame=X if is_frame(X) else None,
+            _frame=frame,
         )
 
     def score_samples(self, X: Any) -> Array:
@@ -187,6 +189,13 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if not consistent:
             raise store.StoreError(f"The file does not hold a complete {cls.__name__}.")
         return model
+
+    def _projector(self) -> Self:
+        """A copy with nothing but what projections need, light enough to be sent around."""
+        light = type(self)(**self.get_params())
+        for name in self._learnt:
+            setattr(light, name, getattr(self, name))
+        return light
 
     def _validated(self, X: Any, *, reset: bool) -> Array:
         floats = as_floats(X)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import store
 from .._validation import as_floats, check_choice, check_count, check_matrix, generator, given_penalties
+from ..online import Statistics
 from ..tracking import Settings, Tracker
 from ._base import Array, RobustTransformer
 from ._stream import batches, first_row, in_memory
@@ -252,11 +253,24 @@ class OnlineRobustPCA(RobustTransformer):
     def _learn(self, batch: Array) -> None:
         if self._tracker is None:
             batch = self._validated(batch, reset=True)
-            rng = np.random.default_rng(generator(self.random_state).integers(2**63))
-            self._tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, rng)
+            self._tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, self._rng())
         else:
             batch = self._validated(batch, reset=False)
         self._tracker.learn(batch.astype(self._tracker.components.dtype, copy=False))
+
+    def _rng(self) -> np.random.Generator:
+        """A generator of our own, of the kind that can be stored."""
+        return np.random.default_rng(generator(self.random_state).integers(2**63))
+
+    def _go_on_from(
+        self, components: Array, statistics: Statistics, n_seen: int, root: float, noise: tuple[float, float]
+    ) -> None:
+        """Take over what was learnt elsewhere; see `Tracker.from_statistics`."""
+        self._start("")
+        self._tracker = Tracker.from_statistics(
+            self._settings(), self._rng(), components, statistics, n_seen, root, noise
+        )
+        self._publish()
 
     def _publish(self) -> Self:
         """Set the attributes from the state of the tracker, in the units of the data."""

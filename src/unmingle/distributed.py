@@ -1,0 +1,357 @@
+"""Dask: data that lie on many machines, or do not fit into one.
+
+A pass over the data is a map and a reduce. Every chunk of rows is encoded where it lies, by exact robust projection
+(5), and returns its `Statistics`: q (q + m) numbers. These are summed up in a tree, and the dictionary step (9) is made
+where `fit` was called. Several passes are alternating minimisation of (4), as if all rows were in one place.
+
+Everything here is made of Dask's own collections, so that the scheduler is Dask's business: threads by default, all
+machines of a cluster if there is a `distributed.Client`. What a lost worker had done is done again, with the same
+numbers.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from math import ceil, nan, sqrt
+from typing import Any, NamedTuple, TypeVar
+
+import dask.array as da
+import numpy as np
+from dask.base import compute
+from dask.delayed import delayed
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from . import solvers
+from ._validation import check_count, check_positive, given_penalties
+from .decomposition import decompose as decompose_matrix
+from .decomposition import scale_root
+from .estimators import OnlineRobustPCA, RobustPCA
+from .iterate import Progress, Result, run
+from .online import Balanced, Statistics, balance, direct_step
+from .penalties import from_noise
+from .prox import huber
+from .tracking import noise_and_floor
+
+__all__ = ["LazyDecomposition", "decompose", "fit"]
+
+Array = NDArray[np.floating[Any]]
+Model = TypeVar("Model", RobustPCA, OnlineRobustPCA)
+
+_EXACT = {"float64": 1e-12, "float32": 1e-6}
+"""Relative gap to which samples are encoded."""
+_FAN_IN = 8
+"""Statistics that are summed up by one task."""
+_PLACES = 8
+"""Chunks, at least, over which the rows of the start are spread."""
+
+
+class Problem(NamedTuple):
+    """What a chunk must know to be encoded, apart from the components; in units of ``root ** 2``."""
+
+    lam_star: float
+    lam: Array
+    root: float
+    forgetting: float
+
+
+class Summary(NamedTuple):
+    """What a pass brings back from a chunk, or from many."""
+
+    statistics: Statistics
+    cost: float
+    """Sum of (5) over the samples."""
+    energy: float
+    """Sum of squares of the samples freed of outliers."""
+
+
+class Pass(NamedTuple):
+    """An iterate of (4): components, and what all samples say about them."""
+
+    components: Array
+    summary: Summary
+    lam_star: float
+
+    @property
+    def stationarity(self) -> float:
+        """How far (4) is from stationary."""
+        return self.summary.statistics.stationarity(self.components, self.lam_star)
+
+    def improved(self) -> Balanced:
+        """The components that are best for the codes of this pass, balanced."""
+        statistics = self.summary.statistics
+        return balance(statistics, direct_step(statistics, self.lam_star).astype(self.components.dtype))
+
+
+class LazyDecomposition(NamedTuple):
+    """Parts of a Dask array, computed chunk by chunk when asked for: ``X = low_rank + outliers + residual``."""
+
+    codes: Any
+    low_rank: Any
+    outliers: Any
+    residual: Any
+    sample_gap: Any
+
+
+def fit(
+    model: Model,
+    X: Any,
+    *,
+    max_passes: int = 20,
+    tol: float = 1e-3,
+    start_size: int = 1000,
+    callback: Callable[[Progress], object] | None = None,
+) -> Model:
+    """Fit a model to a Dask array by alternating minimisation of (4), one pass over all chunks at a time.
+
+    The start is the robust solution for ``start_size`` rows from chunks spread over the array, which also gives the
+    number of components and the automatic penalties. Penalties stay the same in all passes.
+
+    Per pass and sample: some 20 m q flops. Moved per pass: m q numbers to every worker, and as many for every chunk.
+
+    Parameters
+    ----------
+    model : RobustPCA or OnlineRobustPCA
+        What to fit; its parameters count, but for ``solver``, ``tol``, ``max_iter``, ``dictionary_step`` and
+        ``batch_size``. With ``forgetting`` below 1, later rows weigh more; "auto" weighs all alike.
+    X : dask array of shape (n_samples, n_features)
+        Samples as rows, in chunks of whole rows or else rechunked to such; NaN means missing.
+    max_passes : int
+        Passes over the data at most.
+    tol : float
+        Stop when the stationarity residual of (4) is at most this.
+    start_size : int
+        Rows of the start.
+    callback : callable, optional
+        Called after each pass with an object that has ``n_iter``, ``max_iter``, ``measure`` and ``tol``; a true answer
+        stops.
+
+    Returns
+    -------
+    RobustPCA or OnlineRobustPCA
+        The same model, fitted. ``RobustPCA.gap_`` is NaN: a certificate of (2) would take the norm of all residuals.
+
+    Examples
+    --------
+    >>> import dask.array as da, unmingle
+    >>> made = unmingle.synth.low_rank_plus_sparse(600, 40, 2, noise=0.05, random_state=0)
+    >>> X = da.from_array(made.X, chunks=(100, 40))
+    >>> model = unmingle.distributed.fit(unmingle.RobustPCA(random_state=0), X)
+    >>> model.n_components_, model.converged_
+    (2, True)
+    """
+    if not isinstance(model, RobustPCA | OnlineRobustPCA):
+        raise TypeError(f"model must be a RobustPCA or an OnlineRobustPCA, got a {type(model).__name__}.")
+    max_passes, tol = check_count(max_passes, "max_passes"), check_positive(tol, "tol")
+    X = _in_rows(X)
+    start = model._validated(_spread_rows(X, check_count(start_size, "start_size")), reset=True)
+    problem, components, noise = _start(model, start, len(X))
+    passes = _passes(X, components, problem)
+    result = run(passes, lambda state: state.stationarity, tol=tol, max_iter=max_passes, callback=callback)
+    _adopt(model, result.state, problem, noise, start, len(X))
+    if isinstance(model, RobustPCA):
+        model.n_iter_, model.converged_ = result.n_iter, result.converged
+    if not result.converged:
+        _warn(result, tol)
+    return model
+
+
+def decompose(model: RobustPCA | OnlineRobustPCA, X: Any) -> LazyDecomposition:
+    """Low-rank part, outliers and residual of a Dask array, chunk by chunk when they are computed or stored.
+
+    Parameters
+    ----------
+    model : RobustPCA or OnlineRobustPCA
+        Fitted.
+    X : dask array of shape (n_samples, n_features)
+        Samples; NaN means missing.
+
+    Returns
+    -------
+    LazyDecomposition
+        Dask arrays ``codes``, ``low_rank``, ``outliers``, ``residual`` and ``sample_gap``. Store what you need of them
+        in one go, with ``dask.array.store`` or ``dask.compute``, and every chunk is encoded only once.
+
+    Examples
+    --------
+    >>> import dask.array as da, unmingle
+    >>> made = unmingle.synth.low_rank_plus_sparse(600, 40, 2, noise=0.05, random_state=0)
+    >>> X = da.from_array(made.X, chunks=(100, 40))
+    >>> model = unmingle.RobustPCA(random_state=0).fit(made.X[:200])
+    >>> unmingle.distributed.decompose(model, X).outliers.chunks
+    ((100, 100, 100, 100, 100, 100), (40,))
+    """
+    X = _in_rows(X)
+    check_is_fitted(model)
+    if X.shape[1] != model.n_features_in_:
+        raise ValueError(f"X must have the {model.n_features_in_} features of the model, got {X.shape[1]}.")
+    light, q = delayed(model._projector(), pure=True), model.n_components_
+    empty = np.empty((0, 0), X.dtype)
+    coded = da.map_blocks(_coded_block, X, light, chunks=(X.chunks[0], (q + 1,)), meta=empty)
+    low_rank, outliers, residual = (
+        da.map_blocks(_part_of_block, X, coded, light, part=part, chunks=X.chunks, meta=empty)
+        for part in ("low_rank", "outliers", "residual")
+    )
+    return LazyDecomposition(coded[:, :q], low_rank, outliers, residual, coded[:, q])
+
+
+def _in_rows(X: Any) -> Any:
+    """X in chunks of whole rows, of floats."""
+    if not isinstance(X, da.Array):
+        raise TypeError(
+            f"X must be a dask array, got {type(X).__name__}; wrap it with dask.array.from_array or from_zarr."
+        )
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, samples by features, got {X.ndim}.")
+    if any(np.isnan(length) for lengths in X.chunks for length in lengths):
+        X = X.compute_chunk_sizes()
+    if 0 in X.shape:
+        raise ValueError(f"X must hold at least one sample and one feature, got shape {X.shape}.")
+    if X.dtype not in (np.float32, np.float64):
+        if X.dtype.kind not in "biuf":
+            raise ValueError(f"X must hold real numbers, got {X.dtype}.")
+        X = X.astype(np.float64)
+    return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def _spread_rows(X: Any, count: int) -> Array:
+    """About ``count`` rows, the first ones of chunks spread over X."""
+    lengths = X.chunks[0]
+    places = min(len(lengths), max(_PLACES, ceil(count / max(min(lengths), 1))))
+    chosen = np.unique(np.linspace(0, len(lengths) - 1, places).astype(int))
+    each = ceil(count / len(chosen))
+    return np.concatenate(compute(*(X.blocks[int(place)][:each] for place in chosen)))
+
+
+def _start(model: RobustPCA | OnlineRobustPCA, rows: Array, n: int) -> tuple[Problem, Array, tuple[float, float]]:
+    """The problem for all n rows, components to start from, and the noise level with its floor; all in its units."""
+    root = scale_root(rows)
+    rows = rows * rows.dtype.type(1 / root**2)
+    m = rows.shape[1]
+    rank_penalty, outlier_penalty = given_penalties(model.rank_penalty, model.outlier_penalty, m)
+    part = decompose_matrix(
+        rows,
+        n_components=model.n_components,
+        rank_penalty="auto" if rank_penalty is None else rank_penalty / root**2,
+        outlier_penalty="auto" if outlier_penalty is None else outlier_penalty / root**2,
+        solver="alternating",
+        tol=1e-4,
+        random_state=model.random_state,
+    )
+    if part.rank == 0:
+        raise ValueError("No component stands out in the rows of the start; lower rank_penalty or raise start_size.")
+    noise = noise_and_floor(part, rows, automatic=rank_penalty is None)
+    forgetting = getattr(model, "forgetting", "auto")
+    forgetting = 1.0 if forgetting == "auto" else float(forgetting)
+    window = n if forgetting == 1 else (1 - forgetting**n) / (1 - forgetting)
+    lam_star = from_noise(noise[0], window, m).rank_penalty if rank_penalty is None else part.rank_penalty
+    lam = lam_star / sqrt(max(window, m)) if outlier_penalty is None else part.outlier_penalty
+    problem = Problem(lam_star, np.broadcast_to(np.asarray(lam), m).astype(rows.dtype), root, forgetting)
+    seen = Statistics.of(part.codes, np.zeros((len(rows), 0))).forget(window / len(rows))
+    return problem, balance(seen, part.components).components, noise
+
+
+def _passes(X: Any, components: Array, problem: Problem) -> Iterator[Pass]:
+    """Alternate between codes and components for ever."""
+    chunks = X.to_delayed().ravel()
+    while True:
+        shared = delayed((components, problem), pure=True)
+        summaries = [_summary_of_chunk(chunk, shared) for chunk in chunks]
+        with threadpool_limits(1, user_api="blas"):  # here the threads are the scheduler's
+            (summary,) = compute(_tree_sum(summaries))
+        state = Pass(components, summary, problem.lam_star)
+        yield state
+        components = state.improved().components
+
+
+@delayed(pure=True)
+def _summary_of_chunk(rows: Array, shared: tuple[Array, Problem]) -> Summary:
+    return summarise(rows, *shared)
+
+
+@delayed(pure=True)
+def _summary_of_all(summaries: Sequence[Summary]) -> Summary:
+    return reduce(_merge, summaries)
+
+
+def _tree_sum(summaries: Sequence[Any]) -> Any:
+    while len(summaries) > 1:
+        summaries = [_summary_of_all(summaries[i : i + _FAN_IN]) for i in range(0, len(summaries), _FAN_IN)]
+    return summaries[0]
+
+
+def _merge(earlier: Summary, later: Summary) -> Summary:
+    return Summary(earlier.statistics.merge(later.statistics), earlier.cost + later.cost, earlier.energy + later.energy)
+
+
+def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
+    """Encode a chunk and sum up what it says of the components.
+
+    Parameters
+    ----------
+    rows : array of shape (n, m)
+        Samples, NaN where missing.
+    components : array of shape (q, m)
+        U', in the units of the problem.
+    problem : Problem
+        Penalties, units and forgetting.
+    """
+    if np.isinf(rows).any():
+        raise ValueError("X contains infinity; replace it, by NaN if the entry is to count as missing.")
+    X = np.ascontiguousarray(rows * rows.dtype.type(1 / problem.root**2))
+    lam_star, lam = problem.lam_star, problem.lam
+    codes = next(solvers.newton(X, components, lam_star, lam, tol=_EXACT[X.dtype.name])).codes
+    low_rank = codes @ components
+    misfit = np.nan_to_num(X - low_rank, nan=0.0, copy=False)
+    cost = float(np.sum(huber(misfit, lam), dtype=np.float64)) + 0.5 * lam_star * float(np.sum(codes**2, dtype=float))
+    cleaned = np.clip(misfit, -lam, lam, out=misfit)
+    cleaned += low_rank
+    energy = float(np.sum(cleaned**2, dtype=np.float64))
+    return Summary(Statistics.of(codes, cleaned, problem.forgetting), cost, energy)
+
+
+def _adopt(
+    model: RobustPCA | OnlineRobustPCA,
+    last: Pass,
+    problem: Problem,
+    noise: tuple[float, float],
+    start: Array,
+    n: int,
+) -> None:
+    """Give the model the components that are best for the codes of the last pass."""
+    balanced = last.improved()
+    if isinstance(model, OnlineRobustPCA):
+        model._go_on_from(balanced.components, balanced.statistics, n, problem.root, noise)
+        return
+    unit = problem.root**2
+    model.components_ = balanced.components * balanced.components.dtype.type(problem.root)
+    model.n_components_ = len(balanced.components)
+    model.singular_values_ = balanced.singular_values * unit
+    model.explained_variance_ratio_ = balanced.singular_values**2 / last.summary.energy
+    one_value = np.ptp(problem.lam) == 0
+    model.rank_penalty_ = problem.lam_star * unit
+    model.outlier_penalty_ = float(problem.lam[0]) * unit if one_value else problem.lam.astype(np.float64) * unit
+    model.objective_ = (last.summary.cost + 0.5 * problem.lam_star * float(np.sum(last.components**2))) * unit**2
+    model.gap_ = nan
+    model._describe_ordinary_scores(model._outlyingness(start))
+
+
+def _coded_block(rows: Array, model: Any) -> Array:
+    """Codes, and the gap as one more column."""
+    codes, gap = model._project(np.ascontiguousarray(rows))
+    return np.column_stack([codes, gap.astype(codes.dtype)])
+
+
+def _part_of_block(rows: Array, coded: Array, model: Any, part: str) -> Array:
+    return getattr(model._decomposition(rows, np.ascontiguousarray(coded[:, :-1]), coded[:, -1]), part)
+
+
+def _warn(result: Result[Pass], tol: float) -> None:
+    warnings.warn(
+        f"Stopped after {result.n_iter} passes at a stationarity residual of {result.measure:.1e}, "
+        f"above tol={tol:.1e}; raise max_passes or tol.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
