@@ -1,5 +1,7 @@
 """Sums of encoded samples and the dictionary steps, against sums and solutions written out plainly."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -40,9 +42,7 @@ def test_a_block_counts_like_its_samples_one_by_one(forgetting):
 def test_merge_is_associative_and_ordered(sizes, forgetting, seed):
     codes, cleaned = block(seed, sum(sizes))
     ends = np.cumsum([0, *sizes])
-    one, two, three = (
-        Statistics.of(codes[i:j], cleaned[i:j], forgetting) for i, j in zip(ends, ends[1:], strict=False)
-    )
+    one, two, three = (Statistics.of(codes[i:j], cleaned[i:j], forgetting) for i, j in pairwise(ends))
     whole = Statistics.of(codes, cleaned, forgetting)
     for grouped in (one.merge(two).merge(three), one.merge(two.merge(three)), Statistics.empty(Q, M).merge(whole)):
         for found, expected in zip(grouped, whole, strict=True):
@@ -105,9 +105,8 @@ def test_one_pass_over_balanced_components_nearly_is_the_direct_step():
     codes, cleaned = block(4, 400)
     sums = Statistics.of(codes, cleaned)
     balanced = balance(sums, direct_step(sums, 1.0))
-    sums = balanced.statistics.update(
-        *(part[:, : len(balanced.components)] for part in (block(5, 20)[0],)), block(5, 20)[1]
-    )
+    later_codes, later = block(5, 20)
+    sums = balanced.statistics.update(later_codes @ balanced.change, later)
     direct = direct_step(sums, 1.0)
     once = block_coordinate_step(sums, balanced.components, 1.0)
     assert np.linalg.norm(once - direct) < 0.2 * np.linalg.norm(balanced.components - direct)

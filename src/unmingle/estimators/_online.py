@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from hashlib import sha256
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
@@ -168,7 +169,8 @@ class OnlineRobustPCA(RobustTransformer):
             Called with the model after every batch; a true answer stops.
         """
         every = check_count(every, "every")
-        if in_memory(X):
+        checked = in_memory(X)
+        if checked:
             X = check_matrix(self._validated(X, reset=True))
         origin, X = _origin(X)
         if checkpoint is not None and _ready(checkpoint):
@@ -177,7 +179,7 @@ class OnlineRobustPCA(RobustTransformer):
             self._start(origin)
         saved = self._n_seen
         for batch in batches(X, check_count(self.batch_size, "batch_size"), skip=saved):
-            self._learn(batch)
+            self._learn(batch if checked else self._validated(batch, reset=self._tracker is None))
             if checkpoint is not None and self._n_seen - saved >= every:
                 saved = self._publish().n_samples_seen_
                 self.save(checkpoint)
@@ -233,7 +235,7 @@ class OnlineRobustPCA(RobustTransformer):
         n_components = None if self.n_components is None else check_count(self.n_components, "n_components")
         start_size = check_count(self.start_size, "start_size")
         automatic = isinstance(self.forgetting, str) and self.forgetting == "auto"
-        if not automatic and (isinstance(self.forgetting, str) or not 0 < self.forgetting <= 1):
+        if not automatic and not (isinstance(self.forgetting, Real) and 0 < self.forgetting <= 1):
             raise ValueError(f"forgetting must be above 0 and at most 1, or 'auto', got {self.forgetting!r}.")
         rank_penalty, outlier_penalty = given_penalties(self.rank_penalty, self.outlier_penalty, self.n_features_in_)
         return Settings(
@@ -252,10 +254,7 @@ class OnlineRobustPCA(RobustTransformer):
 
     def _learn(self, batch: Array) -> None:
         if self._tracker is None:
-            batch = self._validated(batch, reset=True)
             self._tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, self._rng())
-        else:
-            batch = self._validated(batch, reset=False)
         self._tracker.learn(batch.astype(self._tracker.components.dtype, copy=False))
 
     def _rng(self) -> np.random.Generator:

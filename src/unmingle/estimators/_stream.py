@@ -46,6 +46,8 @@ def batches(X: Any, size: int, skip: int = 0) -> Iterator[NDArray[Any]]:
     count = 0
     for block in blocks:
         start = 0
+        if waiting and block.shape[1] != (m := waiting[0].shape[1]):
+            raise ValueError(f"X must yield samples with equally many features, got {m} and then {block.shape[1]}.")
         while len(block) - start >= size - count:
             end = start + size - count
             yield np.concatenate([*waiting, block[start:end]]) if waiting else block[start:end]
@@ -60,7 +62,7 @@ def batches(X: Any, size: int, skip: int = 0) -> Iterator[NDArray[Any]]:
 def first_row(X: Any) -> tuple[NDArray[Any] | None, Any]:
     """The first row of X and X itself, made whole again if it is an iterator; None if there is no row."""
     if in_memory(X) or on_disk(X):
-        return (np.asarray(X[0]) if len(X) else None), X
+        return (np.asarray(X[0]) if X.shape[0] else None), X
     rest = iter(X)
     for block in map(_as_block, rest):
         if len(block):
