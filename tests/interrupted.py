@@ -10,5 +10,7 @@ def model(**options):
 
 
 def learn_with_checkpoints(data, checkpoint, started, every):
+    X = np.load(data, mmap_mode="r")
+    model().fit(X[:200])  # loads all compiled code
     started.set()
-    model().fit(np.load(data, mmap_mode="r"), checkpoint=checkpoint, every=every)
+    model().fit(X, checkpoint=checkpoint, every=every)

@@ -52,7 +52,6 @@ def test_killed_at_fifty_random_moments(tmp_path, X, undisturbed):
         victim.join()
         return time.perf_counter() - begin
 
-    live_for(60)
     duration, chance, positions = live_for(60), random.Random(0), []
     for _ in range(50):
         live_for(chance.uniform(0.0, duration))

@@ -167,6 +167,80 @@ def _give_notes(table: Any, standardize: bool) -> None:
 
 
 @app.command()
+def fit(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A .zarr array, a .npy, .npz or .csv file.")],
+    out: Annotated[Path | None, typer.Option(help="The model file; by default DATA with .safetensors.")] = None,
+    components: Annotated[int | None, typer.Option(min=1, help="Largest number of components.")] = None,
+    rank_penalty: Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the rank.")] = "auto",
+    outlier_penalty: Annotated[
+        Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the outliers.")
+    ] = "auto",
+    forgetting: Annotated[
+        Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the past, from sample to sample.")
+    ] = "auto",
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="File to keep the work in; the same command goes on from it.")
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="Samples between two checkpoints.")] = 10_000,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Work on a Dask cluster, such as tcp://10.0.0.1:8786.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Work on a Dask cluster of so many processes on this machine.")
+    ] = None,
+    passes: Annotated[int, typer.Option(min=1, help="Passes over the data at most, on a cluster.")] = 20,
+    tol: Annotated[float, typer.Option(min=0.0, help="Accuracy at which to stop, on a cluster.")] = 1e-3,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of whatever is random.")] = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Learn robust components from data that may be larger than memory, in one pass or on a cluster.
+
+    Rows are samples. Without a cluster they are read one after the other, once; on a cluster every chunk of a .zarr
+    array is read where it lies, in several passes. The model is for `unmingle.load` in Python.
+    """
+    from ..estimators import OnlineRobustPCA
+    from . import learning
+    from .files import ready_folder
+
+    if scheduler is not None and workers is not None:
+        raise typer.BadParameter("--scheduler and --workers exclude each other.")
+    on_cluster = scheduler is not None or workers is not None
+    if on_cluster and checkpoint is not None:
+        raise typer.BadParameter("--checkpoint goes with one pass on this machine; a cluster redoes what it lost.")
+    target = out or data.with_suffix(".safetensors")
+    ready_folder(target.parent)
+    model = OnlineRobustPCA(
+        components,
+        rank_penalty=rank_penalty,
+        outlier_penalty=outlier_penalty,
+        forgetting=forgetting,
+        random_state=seed,
+    )
+    with console.warnings_as_sentences():
+        if on_cluster:
+            with console.progress(f"Learning from {data.name}", quiet=quiet) as advance:
+                options = {"max_passes": passes, "tol": tol, "callback": advance}
+                learning.learn_on_cluster(model, data, scheduler, workers, options)
+        else:
+            rows = learning.open_rows(data)
+            with console.counter(f"Learning from {data.name}", rows.shape[0], quiet=quiet) as count:
+                try:
+                    learning.learn(model, rows, checkpoint, every, count)
+                except KeyboardInterrupt:
+                    if checkpoint is not None and checkpoint.exists():
+                        console.say(f"Interrupted; the same command goes on from {checkpoint}.")
+                        raise typer.Exit(130) from None
+                    raise
+        model.save(target)
+    figures = learning.figures(model)
+    if as_json:
+        console.print_json({"data": str(data), **figures, "model": str(target)})
+    elif not quiet:
+        console.print_learning(figures, target)
+
+
+@app.command()
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A model saved by unmingle.")],
     quiet: Annotated[

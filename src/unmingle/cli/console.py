@@ -12,7 +12,16 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 
@@ -69,6 +78,20 @@ def print_separation(
         results.print(_table(head, rows))
     for name, path in written.items():
         results.print(f"{name}: {path}", soft_wrap=True)
+
+
+def print_learning(figures: Mapping[str, Any], model: Path) -> None:
+    """Print what was learnt, and where the model lies."""
+    results = output()
+    facts = {
+        "samples": f"{figures['samples']} of {figures['features']} features",
+        "components": str(figures["components"]),
+        "noise level": f"{figures['noise_level']:.4g}",
+        "penalties": f"rank {figures['rank_penalty']:.4g}, outliers {figures['outlier_penalty']:.4g}",
+        "jumps": str(figures["jumps"]),
+    }
+    results.print(_facts(facts))
+    results.print(f"model: {model}", soft_wrap=True)
 
 
 def print_header(header: Any) -> None:
@@ -147,6 +170,23 @@ def progress(description: str, *, quiet: bool) -> Iterator[Callable[[Any], None]
 
         with _log_shown(bar, task):
             yield advance
+
+
+@contextmanager
+def counter(description: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Show a bar with the time left on standard error, if it is a terminal; yield what tells it how much is done."""
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    timing = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    hidden = quiet or not console.is_terminal
+    with Progress(*columns, *timing, console=console, transient=True, disable=hidden) as bar:
+        task = bar.add_task(description, total=total)
+
+        def count(done: int) -> None:
+            bar.update(task, description=description, completed=done)
+
+        with _log_shown(bar, task):
+            yield count
 
 
 class Share:
