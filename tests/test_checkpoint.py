@@ -43,7 +43,7 @@ def test_killed_at_fifty_random_moments(tmp_path, X, undisturbed):
         """Seconds that a process learnt before it was done or killed."""
         checkpoint.unlink(missing_ok=True)
         started = forks.Event()
-        victim = forks.Process(target=learn_with_checkpoints, args=(data, checkpoint, started, 100))
+        victim = forks.Process(target=learn_with_checkpoints, args=(data, checkpoint, started, 48))
         victim.start()
         assert started.wait(60)
         begin = time.perf_counter()
