@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from . import solvers
+from . import kernels, solvers
 from ._validation import check_count, check_positive, given_penalties
 from .decomposition import decompose as decompose_matrix
 from .decomposition import scale_root
@@ -32,7 +32,6 @@ from .estimators import OnlineRobustPCA, RobustPCA
 from .iterate import Progress, Result, run
 from .online import Balanced, Statistics, balance, direct_step
 from .penalties import from_noise
-from .prox import huber
 from .tracking import noise_and_floor
 
 __all__ = ["LazyDecomposition", "decompose", "fit"]
@@ -44,6 +43,8 @@ _EXACT = {"float64": 1e-12, "float32": 1e-6}
 """Relative gap to which samples are encoded."""
 _FAN_IN = 8
 """Statistics that are summed up by one task."""
+_ROWS_AT_ONCE = 256
+"""Rows of a chunk that are encoded together."""
 _PLACES = 8
 """Chunks, at least, over which the rows of the start are spread."""
 
@@ -300,16 +301,21 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
     """
     if np.isinf(rows).any():
         raise ValueError("X contains infinity; replace it, by NaN if the entry is to count as missing.")
+    starts = range(0, len(rows), _ROWS_AT_ONCE)
+    return reduce(_merge, (_summarise(rows[i : i + _ROWS_AT_ONCE], components, problem) for i in starts))
+
+
+def _summarise(rows: Array, components: Array, problem: Problem) -> Summary:
+    """Of few rows, whose temporary arrays stay in the cache; with x - o = Us + r, B = A U' + sum of s r'."""
     X = np.ascontiguousarray(rows * rows.dtype.type(1 / problem.root**2))
-    lam_star, lam = problem.lam_star, problem.lam
-    codes = next(solvers.newton(X, components, lam_star, lam, tol=_EXACT[X.dtype.name])).codes
-    low_rank = codes @ components
-    misfit = np.nan_to_num(X - low_rank, nan=0.0, copy=False)
-    cost = float(np.sum(huber(misfit, lam), dtype=np.float64)) + 0.5 * lam_star * float(np.sum(codes**2, dtype=float))
-    cleaned = np.clip(misfit, -lam, lam, out=misfit)
-    cleaned += low_rank
-    energy = float(np.sum(cleaned**2, dtype=np.float64))
-    return Summary(Statistics.of(codes, cleaned, problem.forgetting), cost, energy)
+    codes = next(solvers.newton(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
+    residual = np.empty_like(X)
+    value, _, square = kernels.huber_sums(X, codes, components, problem.lam, residual)
+    of_residual = Statistics.of(codes, residual, problem.forgetting)
+    of_low_rank = of_residual.A @ components
+    cost = value + 0.5 * problem.lam_star * float(np.sum(codes**2, dtype=np.float64))
+    energy = square + float(np.sum((of_low_rank + 2 * of_residual.B) * components))
+    return Summary(of_residual._replace(B=of_low_rank + of_residual.B), cost, energy)
 
 
 def _adopt(
