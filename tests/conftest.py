@@ -3,7 +3,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import Ended
 from hypothesis import settings
+
+from unmingle.cli.commands import app
 
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
@@ -23,3 +26,17 @@ def data_dir():
     if not Path(folder).is_dir():
         pytest.skip(f"UNMINGLE_DATA={folder} is not a folder: no real data sets")
     return Path(folder)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run the command in an empty folder and return how it ended."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run_command(*arguments):
+        with pytest.raises(SystemExit) as end:
+            app([str(argument) for argument in arguments])
+        return Ended(end.value.code, *capsys.readouterr())
+
+    return run_command

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from command_line import failed
 from PIL import Image
 from safetensors.numpy import save_file
 
@@ -24,39 +25,7 @@ from unmingle.cli import console, separation
 from unmingle.cli.commands import app
 from unmingle.synth import low_rank_plus_sparse
 
-COMMANDS = ["demo", "decompose", "info"]
-
-
-class Ended(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    """Run the command in an empty folder and return how it ended."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run_command(*arguments):
-        with pytest.raises(SystemExit) as end:
-            app([str(argument) for argument in arguments])
-        return Ended(end.value.code, *capsys.readouterr())
-
-    return run_command
-
-
-def failed(ended, *words):
-    """Tell whether the command failed with one sentence that holds the words."""
-    assert ended.code == 1, ended
-    assert ended.out == ""
-    assert ended.err.count("\n") == 1, ended.err
-    assert ended.err.startswith("Error: ")
-    assert "Traceback" not in ended.err
-    for word in words:
-        assert word in ended.err
-    return True
+COMMANDS = ["demo", "decompose", "fit", "info"]
 
 
 def test_version(run):
