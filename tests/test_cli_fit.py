@@ -60,7 +60,7 @@ def test_a_cluster_of_processes(run, data):
 def test_a_running_scheduler(run, data):
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster:
         ended = run(
             "fit", "rows.zarr", "--scheduler", cluster.scheduler_address, "--passes", "1", "--tol", "1e-12", "--json"
         )

@@ -12,6 +12,7 @@ from scipy import linalg
 from . import kernels, solvers
 from .decomposition import Decomposition, decompose, scale_root
 from .online import Statistics, balance, block_coordinate_step, direct_step, recursive_step
+from .pace import NORMAL_MAD, Pace, noise_floor
 from .penalties import Penalties, from_noise
 
 __all__ = ["Settings", "Tracker"]
@@ -24,12 +25,6 @@ _SOLVED = 1e-4
 """Tolerance of the first solution, which later samples improve."""
 _GROWTH = 1.5
 """Waiting samples are solved anew whenever their number has grown by this factor."""
-_FADE = 2.0
-"""With automatic forgetting, in a stream of age t the weight of a sample of age a is about (1 - a/t)^2, in all t/3."""
-_MEMORY = 100
-"""Samples over which the noise level is averaged."""
-_DRIFT = 1.25
-"""Growth of the noise level, above its best, that automatic forgetting takes for drift."""
 _FAR = 5.0
 """A sample most of whose entries are off by more than so many noise levels is a stranger."""
 _OFF = 2.0
@@ -42,10 +37,10 @@ _UNBALANCED = 8
 """Samples per component after which the factors are balanced again."""
 _FADED = 1e-3
 """Components whose singular value is below this share of the rank penalty are dropped."""
+_ROOTS = (2.0**-500, 2.0**500)
+"""The units are squares of these at the extremes, which can still be inverted."""
 _LARGEST = 1e15
 """Entries beyond this are cut: outliers they remain, and their squares do not overflow."""
-_FLOOR = 1e-6
-_NORMAL_MAD = 1.4826
 
 
 @dataclass(frozen=True)
@@ -99,10 +94,7 @@ class Tracker:
     doubt: int = 0
     """Strangers, net of ordinary samples."""
     root: float = 0.0
-    noise: float = 0.0
-    noise_floor: float = 0.0
-    least_noise: float = 0.0
-    age: float = 0.0
+    pace: Pace = field(default_factory=Pace)
     unbalanced: int = 0
     n_seen: int = 0
     n_jumps: int = 0
@@ -129,8 +121,7 @@ class Tracker:
         tracker = cls.fresh(settings, components.shape[1], components.dtype, rng)
         tracker.components, tracker.root, tracker.n_seen, tracker.starting = components, root, n_seen, False
         tracker.statistics = tracker._storable(statistics)
-        tracker._set_noise(*noise)
-        tracker._start_clock(n_seen)
+        tracker._begin(n_seen, *noise)
         return tracker
 
     def __post_init__(self) -> None:
@@ -152,7 +143,7 @@ class Tracker:
         self.n_seen += len(X)
         X = _without_empty_rows(X)
         if self.root == 0.0 and np.any(np.nan_to_num(X)):
-            self.root = scale_root(X)
+            self.root = min(max(scale_root(X), _ROOTS[0]), _ROOTS[1])
         with np.errstate(over="ignore"):
             X = X * X.dtype.type(1 / (self.root or 1.0) ** 2)
         np.clip(X, -_LARGEST, _LARGEST, out=X)
@@ -209,17 +200,13 @@ class Tracker:
     def _adopt(self, part: Decomposition) -> None:
         """Begin anew with a solution for the waiting samples."""
         X = self.waiting
-        self._set_noise(*noise_and_floor(part, X, automatic=self.settings.rank_penalty is None))
         self.components = part.components
         self.statistics = self._storable(_summary(part, X))
-        self._start_clock(len(X))
+        self._begin(len(X), *noise_and_floor(part, X, automatic=self.settings.rank_penalty is None))
 
-    def _set_noise(self, noise: float, floor: float) -> None:
-        self.noise = self.least_noise = max(noise, floor)
-        self.noise_floor = floor
-
-    def _start_clock(self, n: int) -> None:
-        self.age = (1 + _FADE) * n
+    def _begin(self, n: int, noise: float, floor: float) -> None:
+        """Set back what belongs to other components than the present ones, fitted to n samples."""
+        self.pace.restart(n, noise, floor)
         self.reach[:] = 1.0
         self.code = np.zeros(len(self.components), self.components.dtype)
         self.unbalanced = 0
@@ -235,13 +222,14 @@ class Tracker:
         lam = np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
         codes = self._encode(X, rank_penalty, lam)
         deviations = np.abs(X[:, self._some] - self._unshrunk(codes, rank_penalty) @ self.components[:, self._some])
-        strange = _mostly_above(deviations, _FAR * self.noise)
+        strange = _mostly_above(deviations, _FAR * self.pace.noise)
         if strange.any():
             ordinary = ~strange
             strangers, X, codes, deviations = X[strange], X[ordinary], codes[ordinary], deviations[ordinary]
         if len(X):
             self._improve(X, codes, rank_penalty, lam)
-            self._hear_noise(deviations)
+            freedom = max(1 - codes.shape[1] / X.shape[1], 1 / X.shape[1])
+            self.pace.hear(deviations, freedom, self.settings.start_size)
         if strange.any():
             self._wonder(strangers, len(X))
         elif self.doubt:
@@ -270,9 +258,10 @@ class Tracker:
         """The recurrence: statistics, then a dictionary step."""
         cleaned, beyond = np.empty_like(X), np.empty(X.shape[1], np.int64)
         bound = (self.reach * lam).astype(X.dtype)
-        limit = np.maximum(bound, X.dtype.type(_OFF * self.noise))
+        limit = np.maximum(bound, X.dtype.type(_OFF * self.pace.noise))
         kernels.cleaning_pass(X, codes, self.components, bound, limit, cleaned, beyond)
-        block = Statistics.of(codes, cleaned, self._forgetting(len(X)))
+        forgetting = self.settings.forgetting
+        block = Statistics.of(codes, cleaned, self.pace.forgetting(len(X)) if forgetting is None else forgetting)
         before = self.statistics
         self.statistics = before.merge(self._storable(block))
         self.components = self._step(before, block, lam_star).astype(X.dtype)
@@ -282,13 +271,6 @@ class Tracker:
         self.unbalanced += len(X)
         if self.unbalanced >= _UNBALANCED * len(codes[0]):
             self._balance()
-
-    def _forgetting(self, n: int) -> NDArray[np.float64]:
-        """Of n samples: constant, or such that the window grows with the age of the stream."""
-        if self.settings.forgetting is not None:
-            return np.full(n, self.settings.forgetting)
-        ages = self.age + np.arange(n)
-        return ages / (ages + _FADE)
 
     def _step(self, before: Statistics, block: Statistics, last_lam_star: float) -> Array:
         lam_star = self.penalties[0]
@@ -312,20 +294,6 @@ class Tracker:
             self.starting = True
             self._dismiss_waiting()
 
-    def _hear_noise(self, deviations: Array) -> None:
-        """Move the noise level towards that of the last samples, and the clock by what it says."""
-        n, m = len(deviations), self.components.shape[1]
-        freedom = max(1 - len(self.components) / m, 1 / m)
-        median = float(np.nanmedian(deviations)) if not np.isnan(deviations).all() else 0.0
-        level = max(_NORMAL_MAD * median / sqrt(freedom), self.noise_floor)
-        self.noise *= (level / self.noise) ** (n / (n + _MEMORY))
-        self.least_noise = min(self.noise, self.least_noise * (1 + n / (100 * self.age)))
-        if self.noise > _DRIFT * self.least_noise:
-            least = (1 + _FADE) * self.settings.start_size
-            self.age = max(self.age * 2.0 ** (-n / _MEMORY), min(self.age + n, least))
-        else:
-            self.age += n
-
     def _calm_down(self, n_ordinary: int) -> None:
         self.doubt = max(self.doubt - n_ordinary, 0)
         if self.doubt == 0:
@@ -347,7 +315,7 @@ class Tracker:
         n = len(self.waiting)
         rank_penalty, outlier_penalty = self._given_penalties()
         part = self._solution(rank_penalty or self._from_noise(n).rank_penalty, outlier_penalty)
-        still_strange = _mostly_above(np.abs(self.waiting - part.low_rank), _FAR * self.noise)
+        still_strange = _mostly_above(np.abs(self.waiting - part.low_rank), _FAR * self.pace.noise)
         if 0 < 2 * part.rank <= n and 2 * np.count_nonzero(still_strange) < n:
             self._open(part)
         elif not patience_is_over:
@@ -368,8 +336,7 @@ class Tracker:
         together = Statistics(A, np.zeros((len(A), 0)), float(n), 0.0)
         self.statistics = together
         self.statistics = self._storable(together._replace(B=together.system(self.penalties[0]) @ self.components))
-        self.least_noise = self.noise
-        self._start_clock(n)
+        self._begin(n, self.pace.noise, self.pace.floor)
         self._balance()
 
     def _given_penalties(self) -> tuple[float | None, Any]:
@@ -382,11 +349,12 @@ class Tracker:
         )
 
     def _from_noise(self, window: float) -> Penalties:
-        return from_noise(self.noise, window, self.components.shape[1])
+        return from_noise(self.pace.noise, window, self.components.shape[1])
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Everything needed to go on exactly as if nothing had happened: JSON values and arrays."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_STORED}
+        values["pace"] = vars(self.pace)
         arrays = {name: values.pop(name) for name in list(values) if isinstance(values[name], np.ndarray)}
         sums = self.statistics
         values |= {"weight": sums.weight, "decay": sums.decay, "rng": self.rng.bit_generator.state}
@@ -399,21 +367,19 @@ class Tracker:
         sums = Statistics(*(values.pop(name) for name in ("A", "B", "weight", "decay")))
         rng = np.random.default_rng()
         rng.bit_generator.state = values.pop("rng")
-        return cls(settings=settings, rng=rng, statistics=sums, **values)
+        return cls(settings=settings, rng=rng, statistics=sums, pace=Pace(**values.pop("pace")), **values)
 
 
-_NOT_STORED = ("settings", "rng", "statistics", "_some")
+_NOT_STORED = ("settings", "rng", "statistics", "pace", "_some")
 
 
 def noise_and_floor(part: Decomposition, X: Array, *, automatic: bool) -> tuple[float, float]:
     """Noise level of a decomposed matrix, from its automatic penalty or its residual, and the least that it may be."""
     n, m = X.shape
-    known = np.abs(X[(X != 0) & ~np.isnan(X)])
-    floor = _FLOOR * float(np.median(known)) if known.size else _FLOOR
     if automatic:
-        return part.rank_penalty / from_noise(1.0, n, m).rank_penalty, floor
+        return part.rank_penalty / from_noise(1.0, n, m).rank_penalty, noise_floor(X)
     freedom = max((1 - part.rank / n) * (1 - part.rank / m), 1 / min(n, m))
-    return _NORMAL_MAD * float(np.nanmedian(np.abs(X - part.low_rank))) / sqrt(freedom), floor
+    return NORMAL_MAD * float(np.nanmedian(np.abs(X - part.low_rank))) / sqrt(freedom), noise_floor(X)
 
 
 def _summary(part: Decomposition, X: Array) -> Statistics:

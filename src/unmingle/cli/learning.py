@@ -81,7 +81,7 @@ def learn_on_cluster(
 def _client(scheduler: str | None, workers: int | None) -> Any:
     client = require("distributed", "dask").Client
     if scheduler is None:
-        return client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        return client(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
     try:
         return client(scheduler, timeout=10)
     except (OSError, ValueError) as error:

@@ -198,6 +198,8 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return light
 
     def _validated(self, X: Any, *, reset: bool) -> Array:
+        if not reset and self._is_plain(X):
+            return X
         floats = as_floats(X)
         if floats.shape == (0, 0):
             check_matrix(floats)
@@ -205,6 +207,18 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             floats = type(X)(floats, columns=X.columns)
         return validate_data(
             self, floats, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan"
+        )
+
+    def _is_plain(self, X: Any) -> bool:
+        """Whether X is an array of known numbers, just as wanted: small blocks need not wait for all other checks."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in (np.float64, np.float32)
+            and X.shape[1:] == (self.n_features_in_,)
+            and X.shape[0] > 0
+            and X.flags.c_contiguous
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(X).all())
         )
 
     def _atoms(self, dtype: Any) -> Array:

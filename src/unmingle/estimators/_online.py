@@ -279,7 +279,7 @@ class OnlineRobustPCA(RobustTransformer):
         self.components_ = tracker.components * tracker.components.dtype.type(root)
         self.n_components_ = len(tracker.components)
         self.rank_penalty_, self.outlier_penalty_ = rank_penalty * root * root, outlier_penalty * root * root
-        self.noise_level_ = tracker.noise * root * root
+        self.noise_level_ = tracker.pace.noise * root * root
         self.n_samples_seen_, self.n_jumps_ = tracker.n_seen, tracker.n_jumps
         return self
 
