@@ -83,7 +83,7 @@ def test_checkpoint_is_resumed(run, data, monkeypatch):
     ended = run("fit", "rows.npy", "--checkpoint", "work.safetensors", "--every", "100")
     assert ended.code == 130
     assert "the same command goes on from work.safetensors" in ended.err
-    assert unmingle.load(data / "work.safetensors").n_samples_seen_ == 256
+    assert unmingle.load(data / "work.safetensors").n_samples_seen_ == 400
     monkeypatch.setattr(learning, "learn", learn)
     assert run("fit", "rows.npy", "--checkpoint", "work.safetensors", "--every", "100").code == 0
     expected = unmingle.OnlineRobustPCA(random_state=0).fit(MADE.X)

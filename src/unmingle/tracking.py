@@ -27,6 +27,8 @@ _GROWTH = 1.5
 """Waiting samples are solved anew whenever their number has grown by this factor."""
 _FAR = 5.0
 """A sample most of whose entries are off by more than so many noise levels is a stranger."""
+_COVERED = 3.0
+"""How many times what the rank penalty takes off the outlier penalty is at least."""
 _OFF = 2.0
 """An entry off by more than so many noise levels speaks against its feature of the dictionary."""
 _PATIENCE = 10
@@ -129,13 +131,18 @@ class Tracker:
 
     @property
     def penalties(self) -> tuple[float, Any]:
-        """Rank and outlier penalty for the present noise level and window, in the units of the tracker."""
+        """Rank and outlier penalty for the present noise level and window w, in the units of the tracker.
+
+        As for a matrix of w samples; but what the rank penalty takes off q components, lam_* sqrt(q / (m w)) for each
+        entry, must not count as outlier, which matters when the window is short.
+        """
         rank_penalty, outlier_penalty = self._given_penalties()
         window, m = max(self.statistics.weight, 1.0), self.components.shape[1]
         if rank_penalty is None:
             rank_penalty = self._from_noise(window).rank_penalty
         if outlier_penalty is None:
-            outlier_penalty = rank_penalty / sqrt(max(window, m))
+            short = max(1.0, _COVERED * sqrt(len(self.components) / window))
+            outlier_penalty = short * rank_penalty / sqrt(max(window, m))
         return rank_penalty, outlier_penalty
 
     def learn(self, X: Array) -> None:

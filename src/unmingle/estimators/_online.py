@@ -128,7 +128,7 @@ class OnlineRobustPCA(RobustTransformer):
         forgetting: float | str = "auto",
         dictionary_step: str = "block",
         start_size: int = 100,
-        batch_size: int = 64,
+        batch_size: int = 100,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
