@@ -359,3 +359,14 @@ def test_short_windows_follow_too():
     model = OnlineRobustPCA(10, forgetting=0.95, random_state=0).fit(X[:1900])
     assert subspace_angle(model.components_, basis) < 0.1
     assert relative_error(model.decompose(X[1900:]).low_rank, truth[1900:]) < 1e-3
+
+
+def test_rounded_data_carry_rounding_noise():
+    """A still picture in 256 levels: most pixels never change, yet the noise level is that of the rounding."""
+    scene = unmingle.synth.surveillance_scene(150, 24, 32, n_people=1, n_cars=1, noise=0.0, random_state=0)
+    X = (np.round(255 * scene.background) / 255).reshape(150, -1).astype(np.float32)
+    X[:, :400] = X[0, :400]
+    model = OnlineRobustPCA(3, start_size=40, random_state=0).fit(X)
+    assert model.noise_level_ >= 0.99 / 255 / np.sqrt(12)
+    assert model.n_jumps_ == 0
+    assert relative_error(model.decompose(X[-20:]).low_rank, X[-20:]) < 0.03

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NORMAL_MAD", "Pace", "noise_floor"]
+from .penalties import NORMAL_MAD
+
+__all__ = ["Pace"]
 
 Array = NDArray[np.floating[Any]]
 
-NORMAL_MAD = 1.4826
-"""Standard deviation of normal noise over the median of its absolute value."""
 _FADE = 2.0
 """In a stream of age t the weight of a sample of age a is about (1 - a/t)^2, and all weights add up to t/3."""
 _MEMORY = 100
@@ -21,13 +21,6 @@ _DRIFT = 1.25
 """Growth of the noise level, above its best, that is taken for drift."""
 _RELAXED = 100
 """Ages after which a best noise level that is not reached any more is forgotten."""
-_FLOOR = 1e-6
-
-
-def noise_floor(X: Array) -> float:
-    """The least noise level that makes sense beside the entries of X."""
-    known = np.abs(X[(X != 0) & ~np.isnan(X)])
-    return _FLOOR * float(np.median(known)) if known.size else _FLOOR
 
 
 @dataclass

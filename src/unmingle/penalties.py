@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from . import kernels
 from .linalg import LowRank, WarmSubspace, spectral_norm_bound
 
-__all__ = ["Penalties", "from_noise", "noise_level", "penalty_limits"]
+__all__ = ["NORMAL_MAD", "Penalties", "from_noise", "noise_floor", "noise_level", "penalty_limits"]
 
 Array = NDArray[np.floating[Any]]
 
-_NORMAL_MAD = 1.4826
+NORMAL_MAD = 1.4826
+"""Standard deviation of normal noise over the median of its absolute value."""
 _FLOOR = 1e-6
 _ENTRIES = 2_000_000
 """The median residual is taken over about so many entries, in rows spread over the data."""
@@ -47,6 +48,37 @@ def penalty_limits(X: Array) -> Penalties:
     return Penalties(spectral_norm_bound(known), float(np.max(np.abs(known), initial=0.0)))
 
 
+def noise_floor(X: Array) -> float:
+    """The least noise level that makes sense: 1e-6 of the median non-zero entry, and the error of rounding.
+
+    Values that are multiples of a step, as pixels are, carry a rounding error of standard deviation step / sqrt(12),
+    even where the median deviation is zero, since most of them do not change.
+
+    Examples
+    --------
+    >>> levels = np.random.default_rng(0).integers(0, 256, (50, 40)) / 255
+    >>> round(255 * noise_floor(levels), 3)
+    0.289
+    """
+    known = X[:: -(-X.size // _ENTRIES)]
+    known = known[(known != 0) & ~np.isnan(known)]
+    if known.size == 0:
+        return _FLOOR
+    return max(_FLOOR * float(np.median(np.abs(known))), _rounding_step(known) / sqrt(12))
+
+
+def _rounding_step(values: Array) -> float:
+    """The step of which all differences are multiples, if most values occur several times; 0 if there is none."""
+    values = values[:: -(-values.size // 100_000)]
+    levels = np.unique(values)
+    if 2 * levels.size > values.size or levels.size < 3:
+        return 0.0
+    gaps = np.diff(levels.astype(np.float64))
+    step = float(gaps.min())
+    multiples = gaps / step
+    return step if np.abs(multiples - np.round(multiples)).max() < 0.01 else 0.0
+
+
 def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = None, max_sweeps: int = 60) -> float:
     """Robust scale of what neither a low-rank part nor sparse outliers explain.
 
@@ -54,15 +86,15 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
 
     Sweeps of (2) whose penalties follow the noise level of the last one: thresholds come down from the scale of the
     data until the median absolute residual, freed of the shrinkage and of the degrees of freedom of the fit, agrees
-    with the level that was assumed. At least 1e-6 of the median non-zero entry.
+    with the level that was assumed. At least `noise_floor`.
 
     Cost: at most ``max_sweeps`` sweeps of 6 n m r flops, mostly about ten.
     """
     n, m = X.shape
     if not np.any(np.nan_to_num(X)):
         return 0.0
-    floor = _FLOOR * float(np.median(np.abs(X[(X != 0) & ~np.isnan(X)])))
-    sigma = max(_NORMAL_MAD * float(np.nanmedian(np.abs(X))), floor)
+    floor = noise_floor(X)
+    sigma = max(NORMAL_MAD * float(np.nanmedian(np.abs(X))), floor)
     cleaned = np.nan_to_num(X, nan=0.0)
     np.clip(cleaned, -3 * sigma, 3 * sigma, out=cleaned)
     some = slice(None, None, -(-X.size // _ENTRIES))
@@ -79,7 +111,7 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
         unshrunk = low_rank._replace(values=low_rank.values + X.dtype.type(threshold))
         misfit = np.abs(X[some] - unshrunk.scaled_left[some] @ unshrunk.right)
         freedom = (1 - low_rank.rank / n) * (1 - low_rank.rank / m)
-        last, level = sigma, _NORMAL_MAD * float(np.nanmedian(misfit)) / sqrt(max(freedom, 1 / min(n, m)))
+        last, level = sigma, NORMAL_MAD * float(np.nanmedian(misfit)) / sqrt(max(freedom, 1 / min(n, m)))
         sigma = max(level, last / 2, floor)
         if abs(sigma - last) <= 0.01 * last and sweep > 0:
             break

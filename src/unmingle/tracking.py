@@ -12,8 +12,8 @@ from scipy import linalg
 from . import kernels, solvers
 from .decomposition import Decomposition, decompose, scale_root
 from .online import Statistics, balance, block_coordinate_step, direct_step, recursive_step
-from .pace import NORMAL_MAD, Pace, noise_floor
-from .penalties import Penalties, from_noise
+from .pace import Pace
+from .penalties import NORMAL_MAD, Penalties, from_noise, noise_floor
 
 __all__ = ["Settings", "Tracker"]
 
