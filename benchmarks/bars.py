@@ -6,6 +6,10 @@ from typing import Any, NamedTuple
 import compare_memory
 from compare_projection import FRAMES, LEAVING, STAYING
 from contender import OWN, REFERENCE
+from stream_accuracy import STATIONARY
+from stream_contenders import HYPERSPY, INCREMENTAL, OURS, OURS_DEFAULT
+from stream_memory import CHECKPOINTS
+from stream_race import FULL, complete, median_ratio
 from tasks import LARGE, MEDIUM
 
 Results = dict[str, Any]
@@ -25,7 +29,13 @@ class Bar(NamedTuple):
 
 def bars(results: Results) -> list[Bar]:
     """Every bar that the results at hand can speak of, at the sizes it was set for."""
-    checks = {"pcp": _pcp, "unconstrained": _unconstrained, "projection": _projection, "memory": _memory}
+    checks = {
+        "pcp": _pcp,
+        "unconstrained": _unconstrained,
+        "projection": _projection,
+        "memory": _memory,
+        "stream": _stream,
+    }
     return [bar for name, check in checks.items() if name in results for bar in check(results[name])]
 
 
@@ -106,3 +116,37 @@ def _memory(comparison: Results) -> Iterator[Bar]:
     if row.get("memory") is not None:
         what = f"peak memory of proximal, {row['size']}, float32"
         yield Bar(what, "≤ 6 copies of X", f"{row['memory']:.1f}", row["memory"] <= 6)
+
+
+def _stream(comparison: Results) -> Iterator[Bar]:
+    if comparison["race"]["samples"] == FULL.samples:
+        yield from _stream_race({row["contender"]: row for row in comparison["race"]["rows"] if "cpu" in row})
+    if comparison["stationary"]["samples"] == STATIONARY.samples:
+        row = next(row for row in comparison["stationary"]["rows"] if row["contender"] == OURS_DEFAULT)
+        what = "OnlineRobustPCA, defaults: error at the end of a stationary stream, worst seed"
+        yield Bar(what, "< 1.3 %", f"{100 * row['worst']:.2g} %", row["worst"] < 0.013)
+    for row in comparison["rotation"]["rows"]:
+        if row["contender"] == OURS:
+            what = f"OnlineRobustPCA, forgetting 0.99: largest angle to a turning subspace, noise {row['noise']:g}"
+            yield Bar(what, "< 5°", f"{row['angle']:.2f}°", row["angle"] < 5)
+    memory = comparison["memory"]
+    if memory["peaks"] and tuple(memory["checkpoints"]) == CHECKPOINTS:
+        growth = memory["peaks"][-1] / memory["peaks"][0] - 1
+        what = f"OnlineRobustPCA: peak memory after {CHECKPOINTS[-1]} samples against {CHECKPOINTS[0]}"
+        yield Bar(what, "≤ 5 % more", f"{growth:.2%} more", growth <= 0.05)
+
+
+def _stream_race(rows: dict[str, Row]) -> Iterator[Bar]:
+    """Ratios are medians over the parts of the stream; over all of it, our start counts too."""
+    ours, incremental = rows[OURS], rows[INCREMENTAL]
+    peers = complete(rows.values(), HYPERSPY)
+    if peers:
+        fastest = max(peers, key=lambda row: row["speed"])
+        ratio, angles = median_ratio(fastest, ours), (ours["angle"], fastest["angle"])
+        reached = f"{ratio:.1f} times ({fastest['cpu'] / ours['cpu']:.1f} over all), "
+        reached += f"{angles[0]:.2f}° against {angles[1]:.2f}° ({fastest['contender']})"
+        what = "OnlineRobustPCA: speed against the fastest hyperspy ORPCA, at equal or better angle"
+        yield Bar(what, "≥ 5 times, aim 10", reached, ratio >= 5 and angles[0] <= angles[1])
+    excess = median_ratio(ours, incremental)
+    reached = f"{excess:.2f} times ({ours['cpu'] / incremental['cpu']:.2f} over all)"
+    yield Bar("OnlineRobustPCA: CPU time against IncrementalPCA", "≤ 3 times", reached, excess <= 3)

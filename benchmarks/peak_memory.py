@@ -24,7 +24,7 @@ def peak_copies(contender: str, n: int, m: int, rank: int, noise: float, max_ite
     return float(json.loads(done.stdout.splitlines()[-1]))
 
 
-def _resident(field: str) -> int:
+def resident(field: str) -> int:
     """Bytes of `VmRSS` (now) or `VmHWM` (peak)."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
@@ -46,9 +46,9 @@ def _measure(name: str, n: int, m: int, rank: int, noise: float, max_iter: int) 
     task = make(Size(n, m, rank), noise, seed=0)[0].in_dtype(contender.dtype)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")
-    baseline = _resident("VmRSS") - task.X.nbytes
+    baseline = resident("VmRSS") - task.X.nbytes
     contender.solve(task, Stopwatch(), max_iter)
-    return (_resident("VmHWM") - baseline) / task.X.nbytes
+    return (resident("VmHWM") - baseline) / task.X.nbytes
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Results as a markdown report."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bars import Results, bars
 from contender import REFERENCE
 from race import RANK_FLOOR
+from stream_report import stream
+from tables import as_table, number
 
 Row = dict[str, Any]
 
@@ -36,7 +37,13 @@ for the first time within 1 % of that of the reference's answer.
 
 
 def markdown(results: Results) -> str:
-    sections = {"pcp": _pcp, "unconstrained": _unconstrained, "projection": _projection, "memory": _memory}
+    sections = {
+        "pcp": _pcp,
+        "unconstrained": _unconstrained,
+        "projection": _projection,
+        "memory": _memory,
+        "stream": stream,
+    }
     lines = ["# Benchmarks", "", INTRODUCTION, *_bars(results)]
     for name, section in sections.items():
         if name in results:
@@ -44,17 +51,9 @@ def markdown(results: Results) -> str:
     return "\n".join([*lines, "", *_machines(results)]) + "\n"
 
 
-def _table(head: Sequence[str], rows: Iterator[Sequence[str]] | Sequence[Sequence[str]]) -> list[str]:
-    return [_line(head), _line(["---"] * len(head)), *(_line(row) for row in rows)]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _bars(results: Results) -> list[str]:
     rows = [(bar.what, bar.wanted, bar.reached, "met" if bar.met else "**missed**") for bar in bars(results)]
-    return ["## Bars", "", *_table(("bar", "wanted", "reached", ""), rows)]
+    return ["## Bars", "", *as_table(("bar", "wanted", "reached", ""), rows)]
 
 
 def _conditions(conditions: Results) -> list[str]:
@@ -91,7 +90,7 @@ def _races(comparison: Results, to_error: str) -> list[str]:
     head = ("method", "problem", "CPU s", "times faster", "iterations", "error of L", "rank", "gap", to_error, "memory")
     for table in comparison["tables"]:
         lines += [f"### {table['size']}, rank {table['rank']}, {table['rounds']} rounds", ""]
-        lines += [*_table((*head, "rounds"), [_race_row(row) for row in table["rows"]]), ""]
+        lines += [*as_table((*head, "rounds"), [_race_row(row) for row in table["rows"]]), ""]
     settings = {row["contender"]: row for table in comparison["tables"] for row in table["rows"]}
     lines += ["Settings:", ""]
     lines += [f"- {name}: {row['settings']} ({row['package']} {row['version']})" for name, row in settings.items()]
@@ -104,20 +103,16 @@ def _race_row(row: Row) -> list[str]:
     return [
         row["contender"] + ("" if row["converged"] else " (not converged)"),
         row["problem"],
-        _number(row["cpu"], ".3f" if row["cpu"] < 1 else ".2f"),
-        _number(row["ratio"], ".1f" if row["ratio"] >= 1 else ".2f"),
-        _number(row["n_iter"], "d"),
-        _number(row["error"], ".1e"),
-        _number(row["rank"], "d"),
-        _number(row["gap"], ".1e"),
-        "never" if row.get("watched") and row["cpu_to_error"] is None else _number(row["cpu_to_error"], ".3f"),
-        _number(row.get("memory"), ".1f"),
-        _number(row["rounds"], "d"),
+        number(row["cpu"], ".3f" if row["cpu"] < 1 else ".2f"),
+        number(row["ratio"], ".1f" if row["ratio"] >= 1 else ".2f"),
+        number(row["n_iter"], "d"),
+        number(row["error"], ".1e"),
+        number(row["rank"], "d"),
+        number(row["gap"], ".1e"),
+        "never" if row.get("watched") and row["cpu_to_error"] is None else number(row["cpu_to_error"], ".3f"),
+        number(row.get("memory"), ".1f"),
+        number(row["rounds"], "d"),
     ]
-
-
-def _number(value: float | None, form: str) -> str:
-    return "–" if value is None else format(value, form)
 
 
 def _projection(comparison: Results) -> list[str]:
@@ -136,21 +131,21 @@ def _projection(comparison: Results) -> list[str]:
     rows = [
         (
             row["contender"],
-            _number(row["cpu"], ".3f"),
-            _number(row["ratio"], ".1f"),
-            _number(row["passes"], ".1f"),
-            _number(row["slowest"], "d"),
-            _number(row["gap"], ".1e"),
-            _number(row["rounds"], "d"),
+            number(row["cpu"], ".3f"),
+            number(row["ratio"], ".1f"),
+            number(row["passes"], ".1f"),
+            number(row["slowest"], "d"),
+            number(row["gap"], ".1e"),
+            number(row["rounds"], "d"),
         )
         for row in comparison["rows"]
     ]
     head = ("method", "CPU s", "times Newton's", "passes", "at most", "largest gap", "rounds")
-    return [*lines, *_table(head, rows)]
+    return [*lines, *as_table(head, rows)]
 
 
 def _memory(comparison: Results) -> list[str]:
-    rows = [(row["size"], row["contender"], _number(row["memory"], ".1f")) for row in comparison["rows"]]
+    rows = [(row["size"], row["contender"], number(row["memory"], ".1f")) for row in comparison["rows"]]
     note = f"Problem (2), noise {comparison['noise']}: {comparison['memory']}. Cut after {comparison['iterations']} "
     note += "iterations with their certificates; until convergence the peak grows a little more, with the rank."
-    return ["## Memory", "", note, "", *_table(("size", "method", "copies of X, X included"), rows)]
+    return ["## Memory", "", note, "", *as_table(("size", "method", "copies of X, X included"), rows)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from environment import facts, pin_threads, thread_pools
 
-NAMES = ("pcp", "unconstrained", "projection", "memory")
+NAMES = ("pcp", "unconstrained", "projection", "memory", "stream")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -22,6 +22,7 @@ def comparisons(quick: bool) -> dict[str, Callable[[], dict[str, Any]]]:
     import compare_memory
     import compare_pcp
     import compare_projection
+    import compare_stream
     import compare_unconstrained
     from tasks import SIZES, SMALL
 
@@ -31,6 +32,7 @@ def comparisons(quick: bool) -> dict[str, Callable[[], dict[str, Any]]]:
         "unconstrained": lambda: compare_unconstrained.compare(sizes, quick),
         "projection": lambda: compare_projection.compare(40 if quick else compare_projection.FRAMES),
         "memory": lambda: compare_memory.compare((SMALL,) if quick else compare_memory.SIZES),
+        "stream": lambda: compare_stream.compare(quick),
     }
 
 

@@ -1,0 +1,15 @@
+"""Pieces of markdown."""
+
+from collections.abc import Iterable, Sequence
+
+
+def as_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [_line(head), _line(["---"] * len(head)), *(_line(row) for row in rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def number(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
