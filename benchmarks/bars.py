@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import compare_distributed
 import compare_memory
 from compare_projection import FRAMES, LEAVING, STAYING
 from contender import OWN, REFERENCE
@@ -35,6 +36,7 @@ def bars(results: Results) -> list[Bar]:
         "projection": _projection,
         "memory": _memory,
         "stream": _stream,
+        "distributed": _distributed,
     }
     return [bar for name, check in checks.items() if name in results for bar in check(results[name])]
 
@@ -150,3 +152,12 @@ def _stream_race(rows: dict[str, Row]) -> Iterator[Bar]:
     excess = median_ratio(ours, incremental)
     reached = f"{excess:.2f} times ({ours['cpu'] / incremental['cpu']:.2f} over all)"
     yield Bar("OnlineRobustPCA: CPU time against IncrementalPCA", "≤ 3 times", reached, excess <= 3)
+
+
+def _distributed(comparison: Results) -> Iterator[Bar]:
+    if comparison["work"] != vars(compare_distributed.WORK):
+        return
+    one, two = comparison["rows"]
+    ratio = two["cpu"] / one["cpu"]
+    reached = f"{ratio:.2f} times; wall {two['wall'] / one['wall']:.2f} times, load {two['load']:.1f}"
+    yield Bar("distributed: CPU time of two workers against one, 4 GB of zarr", "≤ 1.15 times", reached, ratio <= 1.15)

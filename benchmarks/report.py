@@ -4,6 +4,7 @@ from typing import Any
 
 from bars import Results, bars
 from contender import REFERENCE
+from distributed_report import distributed
 from race import RANK_FLOOR
 from stream_report import stream
 from tables import as_table, number
@@ -43,6 +44,7 @@ def markdown(results: Results) -> str:
         "projection": _projection,
         "memory": _memory,
         "stream": stream,
+        "distributed": distributed,
     }
     lines = ["# Benchmarks", "", INTRODUCTION, *_bars(results)]
     for name, section in sections.items():

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernels
+from . import kernels, solvers
 from .linalg import LowRank, WarmSubspace, spectral_norm_bound
 
 __all__ = ["NORMAL_MAD", "Penalties", "from_noise", "noise_floor", "noise_level", "penalty_limits"]
@@ -16,8 +16,8 @@ Array = NDArray[np.floating[Any]]
 NORMAL_MAD = 1.4826
 """Standard deviation of normal noise over the median of its absolute value."""
 _FLOOR = 1e-6
-_ENTRIES = 2_000_000
-"""The median residual is taken over about so many entries, in rows spread over the data."""
+_ENTRIES, _ROWS = 100_000, 400
+"""The median residual is taken over about so many entries, in so many rows spread over the data."""
 
 
 class Penalties(NamedTuple):
@@ -60,16 +60,22 @@ def noise_floor(X: Array) -> float:
     >>> round(255 * noise_floor(levels), 3)
     0.289
     """
-    known = X[:: -(-X.size // _ENTRIES)]
+    rows, features = _spread(*X.shape)
+    known = X[rows][:, features]
     known = known[(known != 0) & ~np.isnan(known)]
     if known.size == 0:
         return _FLOOR
     return max(_FLOOR * float(np.median(np.abs(known))), _rounding_step(known) / sqrt(12))
 
 
+def _spread(n: int, m: int) -> tuple[slice, NDArray[np.intp]]:
+    """Rows and features spread over a matrix, about enough entries of it to tell a median."""
+    step = max(1, n // _ROWS)
+    return slice(None, None, step), solvers.some_features(m, max(1, _ENTRIES * step // n))
+
+
 def _rounding_step(values: Array) -> float:
     """The step of which all differences are multiples, if most values occur several times; 0 if there is none."""
-    values = values[:: -(-values.size // 100_000)]
     levels = np.unique(values)
     if 2 * levels.size > values.size or levels.size < 3:
         return 0.0
@@ -97,7 +103,8 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
     sigma = max(NORMAL_MAD * float(np.nanmedian(np.abs(X))), floor)
     cleaned = np.nan_to_num(X, nan=0.0)
     np.clip(cleaned, -3 * sigma, 3 * sigma, out=cleaned)
-    some = slice(None, None, -(-X.size // _ENTRIES))
+    rows, features = _spread(n, m)
+    looked_at = X[rows][:, features]
     subspace = WarmSubspace(cleaned, 10, 16, rng)
     product = cleaned @ subspace.basis
     nothing = LowRank.zero(n, m, X.dtype)
@@ -109,7 +116,7 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
             threshold = min(threshold, 0.9 * largest)
         low_rank = subspace.threshold(cleaned, product, threshold, at_most=at_most)
         unshrunk = low_rank._replace(values=low_rank.values + X.dtype.type(threshold))
-        misfit = np.abs(X[some] - unshrunk.scaled_left[some] @ unshrunk.right)
+        misfit = np.abs(looked_at - unshrunk.scaled_left[rows] @ unshrunk.right[:, features])
         freedom = (1 - low_rank.rank / n) * (1 - low_rank.rank / m)
         last, level = sigma, NORMAL_MAD * float(np.nanmedian(misfit)) / sqrt(max(freedom, 1 / min(n, m)))
         sigma = max(level, last / 2, floor)

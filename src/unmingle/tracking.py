@@ -19,9 +19,9 @@ __all__ = ["Settings", "Tracker"]
 
 Array = NDArray[np.floating[Any]]
 
-_EXACT = 1e-6
+_EXACT = 1e-4
 """Relative gap to which samples are encoded for learning."""
-_SOLVED = 1e-4
+_SOLVED = 1e-2
 """Tolerance of the first solution, which later samples improve."""
 _GROWTH = 1.5
 """Waiting samples are solved anew whenever their number has grown by this factor."""
@@ -35,7 +35,7 @@ _PATIENCE = 10
 """Strangers, net of ordinary samples, after which the stream may have jumped."""
 _SAMPLED = 200
 """Features on which noise and strangers are judged."""
-_UNBALANCED = 8
+_UNBALANCED = 60
 """Samples per component after which the factors are balanced again."""
 _FADED = 1e-3
 """Components whose singular value is below this share of the rank penalty are dropped."""
@@ -227,8 +227,10 @@ class Tracker:
         """Learn from the ordinary samples, and wonder about the others."""
         rank_penalty, outlier_penalty = self.penalties
         lam = np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
-        codes = self._encode(X, rank_penalty, lam)
-        deviations = np.abs(X[:, self._some] - self._unshrunk(codes, rank_penalty) @ self.components[:, self._some])
+        sampled, atoms = X[:, self._some], self.components[:, self._some]
+        near = ~_mostly_above(np.abs(sampled - self.code @ atoms) / lam[self._some], 2.0)
+        codes = self._encode(X, near, rank_penalty, lam)
+        deviations = np.abs(sampled - self._unshrunk(codes, rank_penalty) @ atoms)
         strange = _mostly_above(deviations, _FAR * self.pace.noise)
         if strange.any():
             ordinary = ~strange
@@ -243,11 +245,8 @@ class Tracker:
             self._calm_down(len(X))
         return X[:0]
 
-    def _encode(self, X: Array, lam_star: float, lam: Array) -> Array:
-        """Codes (5): from the last code where it explains most of the sample, else from the sample alone."""
-        near = ~_mostly_above(
-            np.abs(X[:, self._some] - self.code @ self.components[:, self._some]) / lam[self._some], 2.0
-        )
+    def _encode(self, X: Array, near: NDArray[np.bool_], lam_star: float, lam: Array) -> Array:
+        """Codes (5): from the last code where that is near, since it explains most of a sample; else from nothing."""
         codes = np.empty((len(X), len(self.components)), X.dtype)
         for rows, warm in ((near, True), (~near, False)):
             if rows.any():

@@ -14,7 +14,7 @@ from ..linalg import ridge_encoder
 Array = NDArray[np.floating[Any]]
 
 _FEWEST, _FEATURES_PER_ATOM = 200, 20
-_ROUGH = 0.01
+_ROUGH = 0.1
 
 
 @dataclass(frozen=True)
