@@ -35,8 +35,8 @@ _PATIENCE = 10
 """Strangers, net of ordinary samples, after which the stream may have jumped."""
 _SAMPLED = 200
 """Features on which noise and strangers are judged."""
-_UNBALANCED = 60
-"""Samples per component after which the factors are balanced again."""
+_UNBALANCED = 3.0
+"""Windows of samples, but no more than 60 samples per component, after which the factors are balanced again."""
 _FADED = 1e-3
 """Components whose singular value is below this share of the rank penalty are dropped."""
 _ROOTS = (2.0**-500, 2.0**500)
@@ -275,7 +275,7 @@ class Tracker:
         swing = (2 * beyond / len(X) - 1) * min(1.0, len(X) / 32)
         np.clip(self.reach * 8.0**swing, 1.0, 1e6, out=self.reach)
         self.unbalanced += len(X)
-        if self.unbalanced >= _UNBALANCED * len(codes[0]):
+        if self.unbalanced >= min(_UNBALANCED * self.statistics.weight, 60 * codes.shape[1]):
             self._balance()
 
     def _step(self, before: Statistics, block: Statistics, last_lam_star: float) -> Array:
