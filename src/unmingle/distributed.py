@@ -45,6 +45,7 @@ _FAN_IN = 8
 """Statistics that are summed up by one task."""
 _ROWS_AT_ONCE = 256
 """Rows of a chunk that are encoded together."""
+_INFINITE = "X contains infinity; replace it, by NaN if the entry is to count as missing."
 _PLACES = 8
 """Chunks, at least, over which the rows of the start are spread."""
 
@@ -148,6 +149,8 @@ def fit(
     max_passes, tol = check_count(max_passes, "max_passes"), check_positive(tol, "tol")
     X = _in_rows(X)
     start = model._validated(_spread_rows(X, check_count(start_size, "start_size")), reset=True)
+    if isinstance(model, OnlineRobustPCA):
+        model._settings()
     problem, components, noise = _start(model, start, len(X))
     passes = _passes(X, components, problem)
     result = run(passes, lambda state: state.stationarity, tol=tol, max_iter=max_passes, callback=callback)
@@ -300,9 +303,10 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
         Penalties, units and forgetting.
     """
     if np.isinf(rows).any():
-        raise ValueError("X contains infinity; replace it, by NaN if the entry is to count as missing.")
+        raise ValueError(_INFINITE)
     starts = range(0, len(rows), _ROWS_AT_ONCE)
-    return reduce(_merge, (_summarise(rows[i : i + _ROWS_AT_ONCE], components, problem) for i in starts))
+    nothing = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
+    return reduce(_merge, (_summarise(rows[i : i + _ROWS_AT_ONCE], components, problem) for i in starts), nothing)
 
 
 def _summarise(rows: Array, components: Array, problem: Problem) -> Summary:
@@ -346,11 +350,17 @@ def _adopt(
 
 def _coded_block(rows: Array, model: Any) -> Array:
     """Codes, and the gap as one more column."""
+    if len(rows) == 0:
+        return np.zeros((0, model.n_components_ + 1), rows.dtype)
+    if np.isinf(rows).any():
+        raise ValueError(_INFINITE)
     codes, gap = model._project(np.ascontiguousarray(rows))
     return np.column_stack([codes, gap.astype(codes.dtype)])
 
 
 def _part_of_block(rows: Array, coded: Array, model: Any, part: str) -> Array:
+    if len(rows) == 0:
+        return rows
     return getattr(model._decomposition(rows, np.ascontiguousarray(coded[:, :-1]), coded[:, -1]), part)
 
 

@@ -89,6 +89,10 @@ class Statistics(NamedTuple):
         """Sums for the codes ``s @ change`` instead of s."""
         return self._replace(A=change.T @ self.A @ change, B=change.T @ self.B)
 
+    def select(self, kept: NDArray[np.bool_]) -> "Statistics":
+        """Sums for some of the codes."""
+        return self._replace(A=self.A[np.ix_(kept, kept)], B=self.B[kept])
+
     def system(self, lam_star: float) -> Matrix:
         """A + lam_* I, the matrix of (9)."""
         return self.A + lam_star * np.eye(len(self.A))

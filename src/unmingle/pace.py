@@ -44,6 +44,12 @@ class Pace:
         self.noise = self.least_noise = max(noise, floor)
         self.age = (1 + _FADE) * n
 
+    def rescale(self, factor: float) -> None:
+        """Change the units of the noise."""
+        self.noise, self.floor, self.least_noise = (
+            factor * level for level in (self.noise, self.floor, self.least_noise)
+        )
+
     def hear(self, deviations: Array, freedom: float, shortest: int) -> None:
         """Take in the absolute deviations of some samples from their projections.
 
@@ -59,8 +65,9 @@ class Pace:
         n = len(deviations)
         some = deviations[:, :: 1 + deviations.size // _ENTRIES]
         known = some[~np.isnan(some)]
-        median = float(np.median(known)) if known.size else 0.0
-        level = max(NORMAL_MAD * median / sqrt(freedom), self.floor)
+        if known.size == 0:
+            return
+        level = max(NORMAL_MAD * float(np.median(known)) / sqrt(freedom), self.floor)
         self.noise *= (level / self.noise) ** (n / (n + _MEMORY))
         self.least_noise = min(self.noise, self.least_noise * (1 + n / (_RELAXED * self.age)))
         if self.noise > _DRIFT * self.least_noise:

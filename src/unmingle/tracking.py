@@ -23,6 +23,8 @@ _EXACT = 1e-4
 """Relative gap to which samples are encoded for learning."""
 _SOLVED = 1e-2
 """Tolerance of the first solution, which later samples improve."""
+_LONGEST_START = 8
+"""The start may take so many times the samples it was meant to take."""
 _GROWTH = 1.5
 """Waiting samples are solved anew whenever their number has grown by this factor."""
 _FAR = 5.0
@@ -31,14 +33,22 @@ _COVERED = 3.0
 """How many times what the rank penalty takes off the outlier penalty is at least."""
 _OFF = 2.0
 """An entry off by more than so many noise levels speaks against its feature of the dictionary."""
+_SWING, _SURE, _LARGEST_REACH = 8.0, 32, 1e6
+"""A feature that is off in all of so many samples widens its bound by this factor, up to so much."""
+_WIDEST = 3.0
+"""Typical entries of the low-rank part that no bound exceeds: a sensor that sends nonsense must not bend the others."""
+_NEAR = 2.0
+"""The last code is a good start for a sample most of whose entries it explains to so many outlier penalties."""
 _PATIENCE = 10
 """Strangers, net of ordinary samples, after which the stream may have jumped."""
 _SAMPLED = 200
 """Features on which noise and strangers are judged."""
-_UNBALANCED = 3.0
-"""Windows of samples, but no more than 60 samples per component, after which the factors are balanced again."""
+_WINDOWS_UNBALANCED, _SAMPLES_UNBALANCED = 3.0, 60
+"""Windows, and samples per component, of which the lesser number may pass before the factors are balanced again."""
 _FADED = 1e-3
 """Components whose singular value is below this share of the rank penalty are dropped."""
+_MUCH_LARGER = 2.0**10
+"""Growth of the root of the units at which they are changed."""
 _ROOTS = (2.0**-500, 2.0**500)
 """The units are squares of these at the extremes, which can still be inverted."""
 _LARGEST = 1e15
@@ -74,7 +84,7 @@ class Tracker:
       components in common, the stream has jumped: these are opened beside the fading old ones.
     - With automatic forgetting the window grows with the stream, and shrinks when the noise level rises: drift.
 
-    All numbers are in units of ``root ** 2``, a power of two near the largest entry of the first samples.
+    All numbers are in units of ``root ** 2``, a power of two near the median entry of the first samples.
 
     Cost of a sample: encoding, some 12 m q flops, and 4 m q for the statistics; of a batch: 2 m q^2 for the step.
     Memory: 2 m q numbers, or m q with recursive steps, and at most ``start_size`` waiting samples.
@@ -90,6 +100,8 @@ class Tracker:
     """(m,): how much wider than the outlier penalty the bound on deviations is, 1 or more."""
     waiting: Array
     """Samples not learnt from yet: those of the start, or strangers."""
+    start_size: int
+    """Number of samples to wait for; it grows if they do not tell anything."""
     starting: bool = True
     solved_at: int = 0
     """Number of waiting samples when they were last solved."""
@@ -97,6 +109,8 @@ class Tracker:
     """Strangers, net of ordinary samples."""
     root: float = 0.0
     pace: Pace = field(default_factory=Pace)
+    step_penalty: float = 0.0
+    """Rank penalty of the last dictionary step."""
     unbalanced: int = 0
     n_seen: int = 0
     n_jumps: int = 0
@@ -106,7 +120,16 @@ class Tracker:
     def fresh(cls, settings: Settings, n_features: int, dtype: Any, rng: np.random.Generator) -> Self:
         """A tracker that has seen nothing."""
         nothing = np.zeros((0, n_features), dtype)
-        return cls(settings, rng, nothing, Statistics.empty(0, 0), np.zeros(0, dtype), np.ones(n_features), nothing)
+        return cls(
+            settings,
+            rng,
+            nothing,
+            Statistics.empty(0, 0),
+            np.zeros(0, dtype),
+            np.ones(n_features),
+            nothing,
+            settings.start_size,
+        )
 
     @classmethod
     def from_statistics(
@@ -139,7 +162,7 @@ class Tracker:
         rank_penalty, outlier_penalty = self._given_penalties()
         window, m = max(self.statistics.weight, 1.0), self.components.shape[1]
         if rank_penalty is None:
-            rank_penalty = self._from_noise(window).rank_penalty
+            rank_penalty = self._from_noise(window).rank_penalty or 1.0
         if outlier_penalty is None:
             short = max(1.0, _COVERED * sqrt(len(self.components) / window))
             outlier_penalty = short * rank_penalty / sqrt(max(window, m))
@@ -149,13 +172,18 @@ class Tracker:
         """Take in a batch of samples, in their order."""
         self.n_seen += len(X)
         X = _without_empty_rows(X)
-        if self.root == 0.0 and np.any(np.nan_to_num(X)):
-            self.root = min(max(scale_root(X), _ROOTS[0]), _ROOTS[1])
+        if self.root == 0.0:
+            self.root = _root_of(X)
         with np.errstate(over="ignore"):
             X = X * X.dtype.type(1 / (self.root or 1.0) ** 2)
         np.clip(X, -_LARGEST, _LARGEST, out=X)
         while len(X):
             X = self._wait(X) if self.starting else self._follow(X)
+
+    @property
+    def has_learnt_nothing(self) -> bool:
+        """Whether no entry was known so far."""
+        return self.starting and self.solved_at == 0
 
     def settle(self) -> None:
         """Solve for all samples of the start that have come, few as they may be."""
@@ -164,23 +192,38 @@ class Tracker:
 
     def _wait(self, X: Array) -> Array:
         """Let samples of the start wait until they are enough; return those that are left over."""
-        room = self.settings.start_size - len(self.waiting)
+        room = self.start_size - len(self.waiting)
         self.waiting = np.concatenate([self.waiting, X[:room]])
         count = len(self.waiting)
-        full = count >= self.settings.start_size
+        full = count >= self.start_size
         if full or count >= _GROWTH * self.solved_at:
             self._solve_waiting()
         if full and len(self.components):
             self._begin_to_follow()
+        elif full and count < _LONGEST_START * self.settings.start_size:
+            self.start_size *= 2
         elif full:  # nothing repeats yet
             self.waiting = self.waiting[(count + 1) // 2 :]
             self.solved_at = len(self.waiting)
         return X[room:]
 
     def _solve_waiting(self) -> None:
+        self._suit_units_to_waiting()
         rank_penalty, outlier_penalty = self._given_penalties()
         self._adopt(self._solution(rank_penalty, outlier_penalty))
         self.solved_at = len(self.waiting)
+
+    def _suit_units_to_waiting(self) -> None:
+        """Change the units if the waiting samples are much larger than those that they were made for."""
+        larger = _root_of(self.waiting)
+        if larger < _MUCH_LARGER:
+            return
+        self.root *= larger
+        self.waiting = self.waiting / larger / larger
+        self.components, self.code = self.components / larger, self.code / larger
+        sums = self.statistics
+        self.statistics = sums._replace(A=sums.A / larger**2, B=sums.B / larger**3)
+        self.pace.rescale(1 / larger**2)
 
     def _begin_to_follow(self) -> None:
         self.starting = False
@@ -217,6 +260,7 @@ class Tracker:
         self.reach[:] = 1.0
         self.code = np.zeros(len(self.components), self.components.dtype)
         self.unbalanced = 0
+        self.step_penalty = self.penalties[0]
 
     def _storable(self, statistics: Statistics) -> Statistics:
         """Without B, if nothing needs it."""
@@ -228,7 +272,7 @@ class Tracker:
         rank_penalty, outlier_penalty = self.penalties
         lam = np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
         sampled, atoms = X[:, self._some], self.components[:, self._some]
-        near = ~_mostly_above(np.abs(sampled - self.code @ atoms) / lam[self._some], 2.0)
+        near = ~_mostly_above(np.abs(sampled - self.code @ atoms) / lam[self._some], _NEAR)
         codes = self._encode(X, near, rank_penalty, lam)
         deviations = np.abs(sampled - self._unshrunk(codes, rank_penalty) @ atoms)
         strange = _mostly_above(deviations, _FAR * self.pace.noise)
@@ -236,9 +280,11 @@ class Tracker:
             ordinary = ~strange
             strangers, X, codes, deviations = X[strange], X[ordinary], codes[ordinary], deviations[ordinary]
         if len(X):
-            self._improve(X, codes, rank_penalty, lam)
+            self._improve(X, codes, lam)
             freedom = max(1 - codes.shape[1] / X.shape[1], 1 / X.shape[1])
             self.pace.hear(deviations, freedom, self.settings.start_size)
+        if self.starting:  # all components faded away
+            return X[:0]
         if strange.any():
             self._wonder(strangers, len(X))
         elif self.doubt:
@@ -255,31 +301,37 @@ class Tracker:
                 codes[rows] = next(solvers.newton(some, self.components, lam_star, lam, start, tol=_EXACT)).codes
         return codes
 
+    def _typical_entry(self) -> float:
+        """Root mean square of the entries of the low-rank part, over the window."""
+        energy = float(np.sum(self.statistics.A * (self.components @ self.components.T)))
+        return sqrt(max(energy, 0.0) / (max(self.statistics.weight, 1.0) * self.components.shape[1]))
+
     def _unshrunk(self, codes: Array, lam_star: float) -> Array:
         """Codes nearly freed of what the rank penalty takes off them, lest it count as noise and raise itself."""
         sizes = np.einsum("ij,ij->i", self.components, self.components)
         return codes * np.minimum(1 + lam_star / np.maximum(sizes, np.finfo(sizes.dtype).tiny), 2).astype(codes.dtype)
 
-    def _improve(self, X: Array, codes: Array, lam_star: float, lam: Array) -> None:
+    def _improve(self, X: Array, codes: Array, lam: Array) -> None:
         """The recurrence: statistics, then a dictionary step."""
         cleaned, beyond = np.empty_like(X), np.empty(X.shape[1], np.int64)
-        bound = (self.reach * lam).astype(X.dtype)
+        bound = np.maximum(lam, np.minimum(self.reach * lam, _WIDEST * self._typical_entry())).astype(X.dtype)
         limit = np.maximum(bound, X.dtype.type(_OFF * self.pace.noise))
         kernels.cleaning_pass(X, codes, self.components, bound, limit, cleaned, beyond)
         forgetting = self.settings.forgetting
         block = Statistics.of(codes, cleaned, self.pace.forgetting(len(X)) if forgetting is None else forgetting)
         before = self.statistics
         self.statistics = before.merge(self._storable(block))
-        self.components = self._step(before, block, lam_star).astype(X.dtype)
+        self.components = self._step(before, block).astype(X.dtype)
         self.code = codes[-1]
-        swing = (2 * beyond / len(X) - 1) * min(1.0, len(X) / 32)
-        np.clip(self.reach * 8.0**swing, 1.0, 1e6, out=self.reach)
+        swing = (2 * beyond / len(X) - 1) * min(1.0, len(X) / _SURE)
+        np.clip(self.reach * _SWING**swing, 1.0, _LARGEST_REACH, out=self.reach)
         self.unbalanced += len(X)
-        if self.unbalanced >= min(_UNBALANCED * self.statistics.weight, 60 * codes.shape[1]):
+        if self.unbalanced >= min(_WINDOWS_UNBALANCED * self.statistics.weight, _SAMPLES_UNBALANCED * codes.shape[1]):
             self._balance()
 
-    def _step(self, before: Statistics, block: Statistics, last_lam_star: float) -> Array:
-        lam_star = self.penalties[0]
+    def _step(self, before: Statistics, block: Statistics) -> Array:
+        last_lam_star, self.step_penalty = self.step_penalty, self.penalties[0]
+        lam_star = self.step_penalty
         match self.settings.dictionary_step:
             case "direct":
                 return direct_step(self.statistics, lam_star)
@@ -291,14 +343,21 @@ class Tracker:
     def _balance(self) -> None:
         """Orthogonal components of falling norm again; those that faded away are dropped."""
         self.unbalanced = 0
-        balanced = balance(self.statistics, self.components)
+        implied = self.settings.dictionary_step == "recursive"
+        balanced = balance(self._with_B() if implied else self.statistics, self.components)
         alive = balanced.singular_values > _FADED * self.penalties[0]
-        self.components = balanced.components[alive]
+        statistics = balanced.statistics.select(alive)
+        components = direct_step(statistics, self.step_penalty) if implied else balanced.components[alive]
+        self.components = components.astype(self.components.dtype)
         self.code = (self.code @ balanced.change[:, alive]).astype(self.components.dtype)
-        self.statistics = balanced.statistics.in_coordinates(np.eye(len(alive))[:, alive])
+        self.statistics = self._storable(statistics)
         if not alive.any():
             self.starting = True
             self._dismiss_waiting()
+
+    def _with_B(self) -> Statistics:
+        """The statistics with the B that the components solve (9) for."""
+        return self.statistics._replace(B=self.statistics.system(self.step_penalty) @ self.components)
 
     def _calm_down(self, n_ordinary: int) -> None:
         self.doubt = max(self.doubt - n_ordinary, 0)
@@ -319,6 +378,7 @@ class Tracker:
     def _reconsider(self, patience_is_over: bool) -> None:
         """Open what the strangers have in common; if that is nothing and they are many, begin anew with them."""
         n = len(self.waiting)
+        self._suit_units_to_waiting()
         rank_penalty, outlier_penalty = self._given_penalties()
         part = self._solution(rank_penalty or self._from_noise(n).rank_penalty, outlier_penalty)
         still_strange = _mostly_above(np.abs(self.waiting - part.low_rank), _FAR * self.pace.noise)
@@ -335,14 +395,14 @@ class Tracker:
         """Put the components of a solution for the waiting samples before the old ones, as far as there is room."""
         n = len(part.codes)
         new, old = _summary(part, self.waiting), balance(self.statistics, self.components)
-        room = slice((self.settings.n_components or part.rank + len(old.components)) - part.rank)
+        room = slice(max((self.settings.n_components or self.settings.start_size // 2) - part.rank, 0))
         faded = old.statistics.forget(n / max(self.statistics.weight, 1.0))
         self.components = np.concatenate([part.components, old.components[room]])
         A = linalg.block_diag(new.A, faded.A[room, room])
         together = Statistics(A, np.zeros((len(A), 0)), float(n), 0.0)
         self.statistics = together
-        self.statistics = self._storable(together._replace(B=together.system(self.penalties[0]) @ self.components))
         self._begin(n, self.pace.noise, self.pace.floor)
+        self.statistics = self._storable(self._with_B())
         self._balance()
 
     def _given_penalties(self) -> tuple[float | None, Any]:
@@ -356,6 +416,13 @@ class Tracker:
 
     def _from_noise(self, window: float) -> Penalties:
         return from_noise(self.pace.noise, window, self.components.shape[1])
+
+    def use(self, settings: Settings) -> None:
+        """Go on with other settings."""
+        self.settings = settings
+        if not self.statistics.B.shape[1] and settings.dictionary_step != "recursive" and len(self.components):
+            self.statistics = self._with_B()
+        self.statistics = self._storable(self.statistics)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Everything needed to go on exactly as if nothing had happened: JSON values and arrays."""
@@ -400,6 +467,12 @@ def _without_empty_rows(X: Array) -> Array:
         empty[empty] = np.isnan(X[empty]).all(axis=1)
         return X[~empty]
     return X
+
+
+def _root_of(X: Array) -> float:
+    """A power of two whose square is near the median entry of X; 0 if there is none but zeros."""
+    known = np.abs(X[(X != 0) & ~np.isnan(X)])
+    return min(max(scale_root(np.median(known)), _ROOTS[0]), _ROOTS[1]) if known.size else 0.0
 
 
 def _mostly_above(deviations: Array, limit: float) -> NDArray[np.bool_]:

@@ -208,7 +208,10 @@ def fit(
     on_cluster = scheduler is not None or workers is not None
     if on_cluster and checkpoint is not None:
         raise typer.BadParameter("--checkpoint goes with one pass on this machine; a cluster redoes what it lost.")
+    rows = learning.open_rows(data)
     target = out or data.with_suffix(".safetensors")
+    if target.is_dir() or (target.exists() and data.exists() and target.samefile(data)):
+        raise typer.BadParameter(f"--out {target} is a folder or the data itself; name a file for the model.")
     ready_folder(target.parent)
     model = OnlineRobustPCA(
         components,
@@ -223,7 +226,6 @@ def fit(
                 options = {"max_passes": passes, "tol": tol, "callback": advance}
                 learning.learn_on_cluster(model, data, scheduler, workers, options)
         else:
-            rows = learning.open_rows(data)
             with console.counter(f"Learning from {data.name}", rows.shape[0], quiet=quiet) as count:
                 try:
                     learning.learn(model, rows, checkpoint, every, count)

@@ -45,7 +45,8 @@ class OnlineRobustPCA(RobustTransformer):
         Larger: lower rank. "auto" is sigma (sqrt m + sqrt w), with sigma the noise level, which follows the stream, and
         w the effective number of samples in the window.
     outlier_penalty : float, array of shape (n_features,), or "auto"
-        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, w))``.
+        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, w))``, and 3 sqrt(q / w) times that where w is
+        below 9 q.
     forgetting : float in (0, 1] or "auto"
         What every sample multiplies the weight of the past by; w tends to 1 / (1 - forgetting). "auto": early samples
         fade, the window grows with the stream to about a third of it, and shrinks when the data drift. 1: never forget.
@@ -174,7 +175,7 @@ class OnlineRobustPCA(RobustTransformer):
             X = check_matrix(self._validated(X, reset=True))
         origin, X = _origin(X)
         if checkpoint is not None and _ready(checkpoint):
-            self._resume(checkpoint, origin)
+            self._resume(checkpoint, origin, X.shape[0] if hasattr(X, "shape") else None)
         else:
             self._start(origin)
         saved = self._n_seen
@@ -187,11 +188,12 @@ class OnlineRobustPCA(RobustTransformer):
                 break
         if self._tracker is None:
             raise ValueError("X holds no samples: there is nothing to learn from.")
-        self._tracker.settle()
-        self._publish()
         if checkpoint is not None and self._n_seen > saved:
-            self.save(checkpoint)
-        return self
+            self._publish().save(checkpoint)
+        self._tracker.settle()
+        if self._tracker.has_learnt_nothing:
+            raise ValueError("X holds only NaN: every entry is missing, there is nothing to learn from.")
+        return self._publish()
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from one more sample or block of samples; a frozen model stays as it is.
@@ -205,9 +207,11 @@ class OnlineRobustPCA(RobustTransformer):
         """
         if getattr(self, "_tracker", None) is None:
             self._start("")
-        if getattr(X, "ndim", 2) == 1 and not hasattr(X, "toarray"):
+        if _is_one_sample(X):
             X = np.reshape(X, (1, -1))
         X = self._validated(X, reset=self._tracker is None)
+        if self._tracker is not None:
+            self._tracker.use(self._settings())
         if not getattr(self, "frozen_", False):
             for batch in batches(X, check_count(self.batch_size, "batch_size")):
                 self._learn(batch)
@@ -244,13 +248,18 @@ class OnlineRobustPCA(RobustTransformer):
             outlier_penalty,
             None if automatic else float(self.forgetting),
             check_choice(self.dictionary_step, "dictionary_step", _STEPS),
-            max(start_size, 2 * (n_components or 0)),
+            max(start_size, 2 * min(n_components or 0, self.n_features_in_)),
         )
 
     def _start(self, origin: str) -> None:
+        """Forget everything."""
+        for name in set(self._learnt) - {"n_features_in_"}:
+            self.__dict__.pop(name, None)
         self._tracker: Tracker | None = None
         self._origin = origin
-        self.frozen_ = False
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
 
     def _learn(self, batch: Array) -> None:
         if self._tracker is None:
@@ -281,9 +290,10 @@ class OnlineRobustPCA(RobustTransformer):
         self.rank_penalty_, self.outlier_penalty_ = rank_penalty * root * root, outlier_penalty * root * root
         self.noise_level_ = tracker.pace.noise * root * root
         self.n_samples_seen_, self.n_jumps_ = tracker.n_seen, tracker.n_jumps
+        self.frozen_ = getattr(self, "frozen_", False)
         return self
 
-    def _resume(self, checkpoint: str | PathLike[str], origin: str) -> None:
+    def _resume(self, checkpoint: str | PathLike[str], origin: str, n_samples: int | None) -> None:
         """Go on from a checkpoint of the same model and data."""
         stored = store.read(checkpoint)
         if stored.kind != type(self).__name__:
@@ -300,7 +310,13 @@ class OnlineRobustPCA(RobustTransformer):
             raise ValueError(
                 f"The checkpoint {checkpoint} belongs to other data; remove it to begin anew, or choose another path."
             )
+        if n_samples is not None and n_samples < loaded.n_samples_seen_:
+            raise ValueError(
+                f"The checkpoint {checkpoint} has seen {loaded.n_samples_seen_} samples, but X holds only {n_samples}; "
+                "remove it to begin anew, or choose another path."
+            )
         self.__dict__.update({name: value for name, value in vars(loaded).items() if name not in now})
+        self.frozen_ = False
 
     def _state_to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         values, arrays = cast(Tracker, self._tracker).to_store()
@@ -312,6 +328,12 @@ class OnlineRobustPCA(RobustTransformer):
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         self._origin = str(parameters["stream"]["origin"])
         self._tracker = Tracker.from_store(self._settings(), parameters["stream"]["tracker"], own)
+
+
+def _is_one_sample(X: Any) -> bool:
+    if isinstance(X, list | tuple):
+        return bool(X) and np.isscalar(X[0]) and not isinstance(X[0], str)
+    return getattr(X, "ndim", 2) == 1 and not hasattr(X, "toarray")
 
 
 def _ready(checkpoint: str | PathLike[str]) -> bool:

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROWS_AT_ONCE = 1024
-"""Rows read at once from an array without chunks of its own."""
+"""Rows read at once from an array, or more if its chunks hold more."""
 
 
 def in_memory(X: Any) -> bool:
     """Whether X lies in memory as one table: an array, a DataFrame or nested lists."""
     if isinstance(X, np.memmap):
         return False
-    if isinstance(X, np.ndarray | np.generic | str) or hasattr(X, "iloc") or hasattr(X, "toarray"):
+    if isinstance(X, np.ndarray | np.generic | str) or hasattr(X, "columns") or hasattr(X, "toarray"):
         return True
     if isinstance(X, list | tuple):
         return not (X and np.ndim(X[0]) > 1)
@@ -74,7 +74,8 @@ def _slabs(X: Any, start: int) -> Iterator[NDArray[Any]]:
     """Slices of an array that do not cut its chunks, from a row on."""
     chunks = getattr(X, "chunks", None)
     rows = chunks[0] if chunks else _ROWS_AT_ONCE
-    step = rows if isinstance(rows, int) else max(rows)
+    rows = rows if isinstance(rows, int) else max(rows)
+    step = rows * max(1, _ROWS_AT_ONCE // rows)
     while start < X.shape[0]:
         end = min(start - start % step + step, X.shape[0])
         yield np.asarray(X[start:end])
