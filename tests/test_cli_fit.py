@@ -108,6 +108,14 @@ def test_bad_input_gets_one_sentence(run, data):
     assert failed(run("fit", "rows.zarr", "--scheduler", "nonsense"), "no scheduler at nonsense")
 
 
+def test_data_are_not_overwritten_and_no_folder_is_left(run, data):
+    assert run("fit", "rows.npy", "--out", "rows.npy").code == 2
+    assert run("fit", "rows.npy", "--out", ".").code == 2
+    assert np.array_equal(np.load(data / "rows.npy"), MADE.X)
+    assert failed(run("fit", "missing.npy", "--out", "made/model.safetensors"), "missing.npy does not exist")
+    assert not (data / "made").exists()
+
+
 def test_options_that_exclude_each_other(run, data):
     assert run("fit", "rows.zarr", "--scheduler", "tcp://127.0.0.1:1", "--workers", "2").code == 2
     assert run("fit", "rows.zarr", "--workers", "2", "--checkpoint", "work.safetensors").code == 2

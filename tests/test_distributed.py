@@ -153,6 +153,14 @@ def test_any_chunks_do(made, chunks):
     assert model.n_components_ == 3
 
 
+def test_empty_chunks_are_no_harm(made):
+    whole = da.from_array(np.nan_to_num(made.X), chunks=(300, 60))
+    some = whole[(da.arange(1200, chunks=300) < 300) | (da.arange(1200, chunks=300) >= 600)]
+    model = distributed.fit(RobustPCA(random_state=0), some)
+    assert model.n_components_ == 3
+    assert distributed.decompose(model, some).outliers.compute().shape == (900, 60)
+
+
 def test_integers_and_unknown_chunk_sizes(made):
     whole = da.from_array(np.nan_to_num(made.X * 100).astype(int), chunks=(300, 60))
     unknown = whole[whole[:, 0] < 10**6]
@@ -181,6 +189,14 @@ def test_infinity_in_a_later_chunk_is_an_error(made):
     X[1100, 5] = np.inf
     with pytest.raises(ValueError, match="X contains infinity"):
         distributed.fit(RobustPCA(random_state=0), da.from_array(X, chunks=(100, 60)), start_size=80)
+
+
+def test_bad_parameters_are_noticed_before_the_work(X):
+    with pytest.raises(ValueError, match="forgetting must be above 0"):
+        distributed.fit(OnlineRobustPCA(forgetting=1.5), X)
+    parts = distributed.decompose(RobustPCA(random_state=0).fit(np.asarray(X)), da.full((10, 60), np.inf))
+    with pytest.raises(ValueError, match="infinity"):
+        parts.outliers.compute()
 
 
 def test_only_fitted_models_of_the_right_kind_decompose(made, X):

@@ -41,6 +41,8 @@ _NEAR = 2.0
 """The last code is a good start for a sample most of whose entries it explains to so many outlier penalties."""
 _PATIENCE = 10
 """Strangers, net of ordinary samples, after which the stream may have jumped."""
+_COHERENT, _POWER_STEPS = 1.5, 8
+"""How far above that of noise the leading singular value of deviations is if they have a direction in common."""
 _SAMPLED = 200
 """Features on which noise and strangers are judged."""
 _WINDOWS_UNBALANCED, _SAMPLES_UNBALANCED = 3.0, 60
@@ -326,8 +328,39 @@ class Tracker:
         swing = (2 * beyond / len(X) - 1) * min(1.0, len(X) / _SURE)
         np.clip(self.reach * _SWING**swing, 1.0, _LARGEST_REACH, out=self.reach)
         self.unbalanced += len(X)
-        if self.unbalanced >= min(_WINDOWS_UNBALANCED * self.statistics.weight, _SAMPLES_UNBALANCED * codes.shape[1]):
+        enough = min(_WINDOWS_UNBALANCED * self.statistics.weight, _SAMPLES_UNBALANCED * codes.shape[1])
+        if self.unbalanced >= enough:
+            self._seek_direction(X, codes, bound)
             self._balance()
+
+    def _seek_direction(self, X: Array, codes: Array, bound: Array) -> None:
+        """Open a component if what the others leave is not all noise, but has a direction in common.
+
+        A new cause that comes slowly raises the noise level, so that no sample ever is a stranger. The leading singular
+        value of the deviations, outliers left out, tells: of n samples of pure noise it is sigma (sqrt n + sqrt m).
+        """
+        n, m = X.shape
+        if n < _PATIENCE or len(self.components) >= self._most_components:
+            return
+        rest = X - codes @ self.components
+        rest[~(np.abs(rest) < bound)] = 0
+        direction, strength = self.rng.standard_normal((m,)).astype(X.dtype), 0.0
+        for _ in range(_POWER_STEPS):
+            direction = rest.T @ (rest @ direction)
+            length = float(np.linalg.norm(direction))
+            if length == 0.0:
+                return
+            direction, strength = direction / X.dtype.type(length), sqrt(length)
+        if strength > _COHERENT * self.pace.noise * (sqrt(n) + sqrt(m)):
+            value = strength * sqrt(max(self.statistics.weight / n, 1.0))
+            self.components = np.concatenate([self.components, X.dtype.type(sqrt(value)) * direction[None]])
+            self.code = np.append(self.code, X.dtype.type(0))
+            self.statistics = self.statistics._replace(A=linalg.block_diag(self.statistics.A, value))
+            self.statistics = self._storable(self._with_B())
+
+    @property
+    def _most_components(self) -> int:
+        return min(self.settings.n_components or self.settings.start_size // 2, self.components.shape[1])
 
     def _step(self, before: Statistics, block: Statistics) -> Array:
         last_lam_star, self.step_penalty = self.step_penalty, self.penalties[0]
@@ -395,7 +428,7 @@ class Tracker:
         """Put the components of a solution for the waiting samples before the old ones, as far as there is room."""
         n = len(part.codes)
         new, old = _summary(part, self.waiting), balance(self.statistics, self.components)
-        room = slice(max((self.settings.n_components or self.settings.start_size // 2) - part.rank, 0))
+        room = slice(max(self._most_components - part.rank, 0))
         faded = old.statistics.forget(n / max(self.statistics.weight, 1.0))
         self.components = np.concatenate([part.components, old.components[room]])
         A = linalg.block_diag(new.A, faded.A[room, room])
