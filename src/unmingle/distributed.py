@@ -43,7 +43,7 @@ _EXACT = {"float64": 1e-12, "float32": 1e-6}
 """Relative gap to which samples are encoded."""
 _FAN_IN = 8
 """Statistics that are summed up by one task."""
-_ROWS_AT_ONCE = 256
+_ROWS_AT_ONCE = 512
 """Rows of a chunk that are encoded together."""
 _INFINITE = "X contains infinity; replace it, by NaN if the entry is to count as missing."
 _PLACES = 8
@@ -302,18 +302,20 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
     problem : Problem
         Penalties, units and forgetting.
     """
-    if np.isinf(rows).any():
-        raise ValueError(_INFINITE)
-    starts = range(0, len(rows), _ROWS_AT_ONCE)
-    nothing = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
-    return reduce(_merge, (_summarise(rows[i : i + _ROWS_AT_ONCE], components, problem) for i in starts), nothing)
+    total = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
+    room = np.empty((2, min(len(rows), _ROWS_AT_ONCE), rows.shape[1]), rows.dtype)
+    for i in range(0, len(rows), _ROWS_AT_ONCE):
+        some = rows[i : i + _ROWS_AT_ONCE]
+        X = np.multiply(some, rows.dtype.type(1 / problem.root**2), out=room[0, : len(some)])
+        if np.isinf([np.fmax.reduce(X, axis=None), np.fmin.reduce(X, axis=None)]).any():
+            raise ValueError(_INFINITE)
+        total = _merge(total, _summarise(X, components, problem, room[1, : len(some)]))
+    return total
 
 
-def _summarise(rows: Array, components: Array, problem: Problem) -> Summary:
-    """Of few rows, whose temporary arrays stay in the cache; with x - o = Us + r, B = A U' + sum of s r'."""
-    X = np.ascontiguousarray(rows * rows.dtype.type(1 / problem.root**2))
+def _summarise(X: Array, components: Array, problem: Problem, residual: Array) -> Summary:
+    """Of few rows, in memory that is used again and again; with x - o = Us + r, B = A U' + sum of s r'."""
     codes = next(solvers.newton(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
-    residual = np.empty_like(X)
     value, _, square = kernels.huber_sums(X, codes, components, problem.lam, residual)
     of_residual = Statistics.of(codes, residual, problem.forgetting)
     of_low_rank = of_residual.A @ components

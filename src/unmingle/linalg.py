@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-__all__ = ["LowRank", "WarmSubspace", "ridge_encoder", "spectral_norm_bound", "thin_svd"]
+__all__ = ["LowRank", "WarmSubspace", "leading_direction", "ridge_encoder", "spectral_norm_bound", "thin_svd"]
 
 Array = NDArray[np.floating[Any]]
 
@@ -159,6 +159,21 @@ class WarmSubspace:
         if wanted > size:
             right = orthonormal(np.hstack([right, self._random(wanted - size, right.dtype)]))
         self.basis = np.ascontiguousarray(right[:, :wanted])
+
+
+def leading_direction(R: Array, rng: np.random.Generator, steps: int = 8) -> tuple[Array, float]:
+    """About the leading right singular vector and value, by power iteration from a random start.
+
+    Cost: 4 n m flops a step. The value is at most the true one.
+    """
+    direction, value = rng.standard_normal((R.shape[1],)).astype(R.dtype), 0.0
+    for _ in range(steps):
+        direction = R.T @ (R @ direction)
+        length = float(np.linalg.norm(direction))
+        if length == 0.0:
+            return direction, 0.0
+        direction, value = direction / R.dtype.type(length), float(np.sqrt(length))
+    return direction, value
 
 
 def spectral_norm_bound(R: Array) -> float:

@@ -1,4 +1,4 @@
-"""A dictionary that follows a stream of samples."""
+"""The tracker: state and recurrence."""
 
 import warnings
 from dataclasses import dataclass, field, fields
@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from . import kernels, solvers
-from .decomposition import Decomposition, decompose, scale_root
-from .online import Statistics, balance, block_coordinate_step, direct_step, recursive_step
-from .pace import Pace
-from .penalties import NORMAL_MAD, Penalties, from_noise, noise_floor
-
-__all__ = ["Settings", "Tracker"]
+from .. import kernels, solvers
+from ..decomposition import Decomposition, decompose
+from ..linalg import leading_direction
+from ..online import Statistics, balance, block_coordinate_step, direct_step, recursive_step
+from ..pace import Pace
+from ..penalties import Penalties, from_noise
+from ._samples import mostly_above, noise_and_floor, root_of, summary_of, without_empty_rows
+from ._settings import Settings
 
 Array = NDArray[np.floating[Any]]
 
@@ -41,7 +42,7 @@ _NEAR = 2.0
 """The last code is a good start for a sample most of whose entries it explains to so many outlier penalties."""
 _PATIENCE = 10
 """Strangers, net of ordinary samples, after which the stream may have jumped."""
-_COHERENT, _POWER_STEPS = 1.5, 8
+_COHERENT = 1.5
 """How far above that of noise the leading singular value of deviations is if they have a direction in common."""
 _SAMPLED = 200
 """Features on which noise and strangers are judged."""
@@ -51,22 +52,11 @@ _FADED = 1e-3
 """Components whose singular value is below this share of the rank penalty are dropped."""
 _MUCH_LARGER = 2.0**10
 """Growth of the root of the units at which they are changed."""
-_ROOTS = (2.0**-500, 2.0**500)
-"""The units are squares of these at the extremes, which can still be inverted."""
 _LARGEST = 1e15
 """Entries beyond this are cut: outliers they remain, and their squares do not overflow."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to follow a stream; None leaves the choice to the data."""
-
-    n_components: int | None = None
-    rank_penalty: float | None = None
-    outlier_penalty: Any = None
-    forgetting: float | None = None
-    dictionary_step: str = "block"
-    start_size: int = 100
+_NOT_STORED = ("settings", "rng", "statistics", "pace", "_some")
 
 
 @dataclass(eq=False)
@@ -173,9 +163,9 @@ class Tracker:
     def learn(self, X: Array) -> None:
         """Take in a batch of samples, in their order."""
         self.n_seen += len(X)
-        X = _without_empty_rows(X)
+        X = without_empty_rows(X)
         if self.root == 0.0:
-            self.root = _root_of(X)
+            self.root = root_of(X)
         with np.errstate(over="ignore"):
             X = X * X.dtype.type(1 / (self.root or 1.0) ** 2)
         np.clip(X, -_LARGEST, _LARGEST, out=X)
@@ -217,7 +207,7 @@ class Tracker:
 
     def _suit_units_to_waiting(self) -> None:
         """Change the units if the waiting samples are much larger than those that they were made for."""
-        larger = _root_of(self.waiting)
+        larger = root_of(self.waiting)
         if larger < _MUCH_LARGER:
             return
         self.root *= larger
@@ -253,7 +243,7 @@ class Tracker:
         """Begin anew with a solution for the waiting samples."""
         X = self.waiting
         self.components = part.components
-        self.statistics = self._storable(_summary(part, X))
+        self.statistics = self._storable(summary_of(part, X))
         self._begin(len(X), *noise_and_floor(part, X, automatic=self.settings.rank_penalty is None))
 
     def _begin(self, n: int, noise: float, floor: float) -> None:
@@ -274,10 +264,10 @@ class Tracker:
         rank_penalty, outlier_penalty = self.penalties
         lam = np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
         sampled, atoms = X[:, self._some], self.components[:, self._some]
-        near = ~_mostly_above(np.abs(sampled - self.code @ atoms) / lam[self._some], _NEAR)
+        near = ~mostly_above(np.abs(sampled - self.code @ atoms) / lam[self._some], _NEAR)
         codes = self._encode(X, near, rank_penalty, lam)
         deviations = np.abs(sampled - self._unshrunk(codes, rank_penalty) @ atoms)
-        strange = _mostly_above(deviations, _FAR * self.pace.noise)
+        strange = mostly_above(deviations, _FAR * self.pace.noise)
         if strange.any():
             ordinary = ~strange
             strangers, X, codes, deviations = X[strange], X[ordinary], codes[ordinary], deviations[ordinary]
@@ -344,13 +334,7 @@ class Tracker:
             return
         rest = X - codes @ self.components
         rest[~(np.abs(rest) < bound)] = 0
-        direction, strength = self.rng.standard_normal((m,)).astype(X.dtype), 0.0
-        for _ in range(_POWER_STEPS):
-            direction = rest.T @ (rest @ direction)
-            length = float(np.linalg.norm(direction))
-            if length == 0.0:
-                return
-            direction, strength = direction / X.dtype.type(length), sqrt(length)
+        direction, strength = leading_direction(rest, self.rng)
         if strength > _COHERENT * self.pace.noise * (sqrt(n) + sqrt(m)):
             value = strength * sqrt(max(self.statistics.weight / n, 1.0))
             self.components = np.concatenate([self.components, X.dtype.type(sqrt(value)) * direction[None]])
@@ -414,7 +398,7 @@ class Tracker:
         self._suit_units_to_waiting()
         rank_penalty, outlier_penalty = self._given_penalties()
         part = self._solution(rank_penalty or self._from_noise(n).rank_penalty, outlier_penalty)
-        still_strange = _mostly_above(np.abs(self.waiting - part.low_rank), _FAR * self.pace.noise)
+        still_strange = mostly_above(np.abs(self.waiting - part.low_rank), _FAR * self.pace.noise)
         if 0 < 2 * part.rank <= n and 2 * np.count_nonzero(still_strange) < n:
             self._open(part)
         elif not patience_is_over:
@@ -427,7 +411,7 @@ class Tracker:
     def _open(self, part: Decomposition) -> None:
         """Put the components of a solution for the waiting samples before the old ones, as far as there is room."""
         n = len(part.codes)
-        new, old = _summary(part, self.waiting), balance(self.statistics, self.components)
+        new, old = summary_of(part, self.waiting), balance(self.statistics, self.components)
         room = slice(max(self._most_components - part.rank, 0))
         faded = old.statistics.forget(n / max(self.statistics.weight, 1.0))
         self.components = np.concatenate([part.components, old.components[room]])
@@ -474,40 +458,3 @@ class Tracker:
         rng = np.random.default_rng()
         rng.bit_generator.state = values.pop("rng")
         return cls(settings=settings, rng=rng, statistics=sums, pace=Pace(**values.pop("pace")), **values)
-
-
-_NOT_STORED = ("settings", "rng", "statistics", "pace", "_some")
-
-
-def noise_and_floor(part: Decomposition, X: Array, *, automatic: bool) -> tuple[float, float]:
-    """Noise level of a decomposed matrix, from its automatic penalty or its residual, and the least that it may be."""
-    n, m = X.shape
-    if automatic:
-        return part.rank_penalty / from_noise(1.0, n, m).rank_penalty, noise_floor(X)
-    freedom = max((1 - part.rank / n) * (1 - part.rank / m), 1 / min(n, m))
-    return NORMAL_MAD * float(np.nanmedian(np.abs(X - part.low_rank))) / sqrt(freedom), noise_floor(X)
-
-
-def _summary(part: Decomposition, X: Array) -> Statistics:
-    """Statistics of a solution, all samples with the same weight."""
-    return Statistics.of(part.codes, np.where(np.isnan(X), part.low_rank, X - part.outliers))
-
-
-def _without_empty_rows(X: Array) -> Array:
-    """Rows with at least one known entry."""
-    empty = np.isnan(X[:, 0])
-    if empty.any():
-        empty[empty] = np.isnan(X[empty]).all(axis=1)
-        return X[~empty]
-    return X
-
-
-def _root_of(X: Array) -> float:
-    """A power of two whose square is near the median entry of X; 0 if there is none but zeros."""
-    known = np.abs(X[(X != 0) & ~np.isnan(X)])
-    return min(max(scale_root(np.median(known)), _ROOTS[0]), _ROOTS[1]) if known.size else 0.0
-
-
-def _mostly_above(deviations: Array, limit: float) -> NDArray[np.bool_]:
-    """Rows most of whose known entries are above a limit."""
-    return 2 * np.count_nonzero(deviations > limit, axis=1) > np.count_nonzero(~np.isnan(deviations), axis=1)

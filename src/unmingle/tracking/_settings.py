@@ -1,0 +1,16 @@
+"""How to follow a stream."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to follow a stream; None leaves the choice to the data."""
+
+    n_components: int | None = None
+    rank_penalty: float | None = None
+    outlier_penalty: Any = None
+    forgetting: float | None = None
+    dictionary_step: str = "block"
+    start_size: int = 100
