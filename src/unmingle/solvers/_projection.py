@@ -139,5 +139,5 @@ def _codes_from_some_features(X: Array, components: Array, lam_star: float, lam:
     if m < 3 * count:
         return None
     some = some_features(m, count)
-    X, components = np.ascontiguousarray(X[:, some]), components[:, some]
+    X, components = np.take(X, some, axis=1), np.take(components, some, axis=1)
     return next(newton(X, components, lam_star * count / m, lam[some], tol=_ROUGH)).codes

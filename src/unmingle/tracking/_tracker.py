@@ -263,7 +263,7 @@ class Tracker:
         """Learn from the ordinary samples, and wonder about the others."""
         rank_penalty, outlier_penalty = self.penalties
         lam = np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
-        sampled, atoms = X[:, self._some], self.components[:, self._some]
+        sampled, atoms = np.take(X, self._some, axis=1), np.take(self.components, self._some, axis=1)
         near = ~mostly_above(np.abs(sampled - self.code @ atoms) / lam[self._some], _NEAR)
         codes = self._encode(X, near, rank_penalty, lam)
         deviations = np.abs(sampled - self._unshrunk(codes, rank_penalty) @ atoms)
@@ -306,7 +306,9 @@ class Tracker:
     def _improve(self, X: Array, codes: Array, lam: Array) -> None:
         """The recurrence: statistics, then a dictionary step."""
         cleaned, beyond = np.empty_like(X), np.empty(X.shape[1], np.int64)
-        bound = np.maximum(lam, np.minimum(self.reach * lam, _WIDEST * self._typical_entry())).astype(X.dtype)
+        bound = lam
+        if self.reach.max() > 1:
+            bound = np.maximum(lam, np.minimum(self.reach * lam, _WIDEST * self._typical_entry())).astype(X.dtype)
         limit = np.maximum(bound, X.dtype.type(_OFF * self.pace.noise))
         kernels.cleaning_pass(X, codes, self.components, bound, limit, cleaned, beyond)
         forgetting = self.settings.forgetting
