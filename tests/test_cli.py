@@ -527,8 +527,9 @@ def test_demo_report_is_complete_and_self_contained(demo_run):
     page = Sources()
     page.feed(text)
     assert page.open == []
-    assert "http" not in text
-    assert "url(" not in text
+    written = re.sub(r"base64,[A-Za-z0-9+/=]*", "", text)  # a picture may spell anything
+    assert "http" not in written
+    assert "url(" not in written
     assert all(source.startswith("data:image/") for source in page.loaded)
     assert page.elements.count("svg") == 2
     assert page.elements.count("img") == 1 + 5 * 5
