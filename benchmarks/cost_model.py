@@ -32,8 +32,8 @@ class Work:
 
     @property
     def bytes_of_statistics(self) -> float:
-        """What one chunk returns: A and B."""
-        return self.q * (self.q + self.m) * self.itemsize
+        """What one chunk returns: A and B, in float64."""
+        return self.q * (self.q + self.m) * 8
 
     def bytes_moved(self, workers: int) -> float:
         """The components to every worker; statistics between workers, all but those that stay where they are."""

@@ -398,10 +398,11 @@ class TestTrouble:
         assert model.n_components_ == 4
         assert model.noise_level_ == pytest.approx(0.05, rel=0.2)
 
-    def test_units_change_when_the_sensors_are_switched_on(self):
+    @pytest.mark.parametrize("step", STEPS)
+    def test_units_change_when_the_sensors_are_switched_on(self, step):
         X, basis = rows_of(1500)
         X[:100] = 1e-17 * np.random.default_rng(8).standard_normal((100, 60))
-        model = OnlineRobustPCA(random_state=0).fit(X)
+        model = OnlineRobustPCA(random_state=0, dictionary_step=step).fit(X)
         assert subspace_angle(model.components_, basis) < 1
         assert model.noise_level_ == pytest.approx(0.05, rel=0.2)
 
@@ -466,3 +467,9 @@ class TestStates:
     def test_a_list_of_numbers_is_a_sample(self):
         model = OnlineRobustPCA(random_state=0).partial_fit(self.X[0].tolist())
         assert model.n_samples_seen_ == 1
+
+    def test_a_stream_that_falls_silent_is_no_error(self):
+        rows = np.concatenate([self.X, np.zeros((3000, 60))])
+        model = OnlineRobustPCA(random_state=0, forgetting=0.9).fit(rows)
+        assert model.n_samples_seen_ == 3300
+        assert np.abs(model.decompose(np.zeros((2, 60))).low_rank).max() == 0

@@ -26,13 +26,12 @@ from threadpoolctl import threadpool_limits
 
 from . import kernels, solvers
 from ._validation import check_count, check_positive, given_penalties
-from .decomposition import decompose as decompose_matrix
 from .decomposition import scale_root
 from .estimators import OnlineRobustPCA, RobustPCA
 from .iterate import Progress, Result, run
 from .online import Balanced, Statistics, balance, direct_step
 from .penalties import from_noise
-from .tracking import noise_and_floor
+from .tracking import noise_and_floor, robust_start
 
 __all__ = ["LazyDecomposition", "decompose", "fit"]
 
@@ -133,7 +132,8 @@ def fit(
     Returns
     -------
     RobustPCA or OnlineRobustPCA
-        The same model, fitted. ``RobustPCA.gap_`` is NaN: a certificate of (2) would take the norm of all residuals.
+        The same model, fitted. ``RobustPCA.gap_`` is NaN: a certificate of (2) would take the norm of all residuals;
+        ``objective_`` is that of the last pass, before its dictionary step, which only lowers it.
 
     Examples
     --------
@@ -234,15 +234,12 @@ def _start(model: RobustPCA | OnlineRobustPCA, rows: Array, n: int) -> tuple[Pro
     root = scale_root(rows)
     rows = rows * rows.dtype.type(1 / root**2)
     m = rows.shape[1]
-    rank_penalty, outlier_penalty = given_penalties(model.rank_penalty, model.outlier_penalty, m)
-    part = decompose_matrix(
-        rows,
-        n_components=model.n_components,
-        rank_penalty="auto" if rank_penalty is None else rank_penalty / root**2,
-        outlier_penalty="auto" if outlier_penalty is None else outlier_penalty / root**2,
-        solver="alternating",
-        tol=1e-4,
-        random_state=model.random_state,
+    rank_penalty, outlier_penalty = (
+        None if given is None else given / root**2
+        for given in given_penalties(model.rank_penalty, model.outlier_penalty, m)
+    )
+    part = robust_start(
+        rows, model.n_components, rank_penalty, outlier_penalty, tol=1e-4, random_state=model.random_state
     )
     if part.rank == 0:
         raise ValueError("No component stands out in the rows of the start; lower rank_penalty or raise start_size.")

@@ -69,13 +69,12 @@ def learn_on_cluster(
     options: dict[str, Any],
 ) -> None:
     """Learn in several passes over all chunks of a zarr array, on a cluster or on processes of this machine."""
-    dask = require("unmingle.distributed", "dask")
+    distributed = require("unmingle.distributed", "dask")
     if path.suffix.lower() != ".zarr":
         raise TableError(f"{path} is no .zarr array: a cluster reads its data in chunks, so convert it to zarr.")
-    _open_zarr(path)
     array = require("dask.array", "dask").from_zarr(str(path.resolve()))
     with _client(scheduler, workers):
-        dask.fit(model, array, **options)
+        distributed.fit(model, array, **options)
 
 
 def _client(scheduler: str | None, workers: int | None) -> Any:

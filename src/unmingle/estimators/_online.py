@@ -188,11 +188,11 @@ class OnlineRobustPCA(RobustTransformer):
                 break
         if self._tracker is None:
             raise ValueError("X holds no samples: there is nothing to learn from.")
+        if self._tracker.has_learnt_nothing:
+            raise ValueError("X holds only NaN: every entry is missing, there is nothing to learn from.")
         if checkpoint is not None and self._n_seen > saved:
             self._publish().save(checkpoint)
         self._tracker.settle()
-        if self._tracker.has_learnt_nothing:
-            raise ValueError("X holds only NaN: every entry is missing, there is nothing to learn from.")
         return self._publish()
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -210,9 +210,9 @@ class OnlineRobustPCA(RobustTransformer):
         if _is_one_sample(X):
             X = np.reshape(X, (1, -1))
         X = self._validated(X, reset=self._tracker is None)
-        if self._tracker is not None:
-            self._tracker.use(self._settings())
         if not getattr(self, "frozen_", False):
+            if self._tracker is not None:
+                self._tracker.use(self._settings())
             for batch in batches(X, check_count(self.batch_size, "batch_size")):
                 self._learn(batch)
             self._publish()

@@ -1,7 +1,7 @@
 """A dictionary that follows a stream of samples."""
 
-from ._samples import noise_and_floor
+from ._samples import noise_and_floor, robust_start
 from ._settings import Settings
 from ._tracker import Tracker
 
-__all__ = ["Settings", "Tracker", "noise_and_floor"]
+__all__ = ["Settings", "Tracker", "noise_and_floor", "robust_start"]

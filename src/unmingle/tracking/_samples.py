@@ -1,12 +1,13 @@
 """Looks at samples and solutions that need no tracker."""
 
+import warnings
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decomposition import Decomposition, scale_root
+from ..decomposition import Decomposition, decompose, scale_root
 from ..online import Statistics
 from ..penalties import NORMAL_MAD, from_noise, noise_floor
 
@@ -14,6 +15,29 @@ Array = NDArray[np.floating[Any]]
 
 _ROOTS = (2.0**-500, 2.0**500)
 """The units are squares of these at the extremes, which can still be inverted."""
+
+
+def robust_start(
+    X: Array,
+    n_components: int | None,
+    rank_penalty: float | None,
+    outlier_penalty: Any,
+    *,
+    tol: float,
+    random_state: Any,
+) -> Decomposition:
+    """(4) for the first samples, with automatic penalties for None; not quite converged is no harm: more come."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return decompose(
+            X,
+            n_components=n_components,
+            rank_penalty="auto" if rank_penalty is None else rank_penalty,
+            outlier_penalty="auto" if outlier_penalty is None else outlier_penalty,
+            solver="alternating",
+            tol=tol,
+            random_state=random_state,
+        )
 
 
 def noise_and_floor(part: Decomposition, X: Array, *, automatic: bool) -> tuple[float, float]:

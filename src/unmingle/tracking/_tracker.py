@@ -1,6 +1,5 @@
 """The tracker: state and recurrence."""
 
-import warnings
 from dataclasses import dataclass, field, fields
 from math import sqrt
 from typing import Any, Self
@@ -10,12 +9,12 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from .. import kernels, solvers
-from ..decomposition import Decomposition, decompose
+from ..decomposition import Decomposition
 from ..linalg import leading_direction
 from ..online import Statistics, balance, block_coordinate_step, direct_step, recursive_step
 from ..pace import Pace
 from ..penalties import Penalties, from_noise
-from ._samples import mostly_above, noise_and_floor, root_of, summary_of, without_empty_rows
+from ._samples import mostly_above, noise_and_floor, robust_start, root_of, summary_of, without_empty_rows
 from ._settings import Settings
 
 Array = NDArray[np.floating[Any]]
@@ -54,8 +53,6 @@ _MUCH_LARGER = 2.0**10
 """Growth of the root of the units at which they are changed."""
 _LARGEST = 1e15
 """Entries beyond this are cut: outliers they remain, and their squares do not overflow."""
-
-
 _NOT_STORED = ("settings", "rng", "statistics", "pace", "_some")
 
 
@@ -79,7 +76,7 @@ class Tracker:
     All numbers are in units of ``root ** 2``, a power of two near the median entry of the first samples.
 
     Cost of a sample: encoding, some 12 m q flops, and 4 m q for the statistics; of a batch: 2 m q^2 for the step.
-    Memory: 2 m q numbers, or m q with recursive steps, and at most ``start_size`` waiting samples.
+    Memory: 2 m q numbers, or m q with recursive steps, and ``start_size`` waiting samples, eight times as many at most.
     """
 
     settings: Settings
@@ -175,7 +172,7 @@ class Tracker:
     @property
     def has_learnt_nothing(self) -> bool:
         """Whether no entry was known so far."""
-        return self.starting and self.solved_at == 0
+        return self.pace.age == 0
 
     def settle(self) -> None:
         """Solve for all samples of the start that have come, few as they may be."""
@@ -216,6 +213,7 @@ class Tracker:
         sums = self.statistics
         self.statistics = sums._replace(A=sums.A / larger**2, B=sums.B / larger**3)
         self.pace.rescale(1 / larger**2)
+        self.step_penalty /= larger**2
 
     def _begin_to_follow(self) -> None:
         self.starting = False
@@ -227,17 +225,9 @@ class Tracker:
 
     def _solution(self, rank_penalty: float | None, outlier_penalty: Any) -> Decomposition:
         """(4) for the waiting samples."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # not yet converged is no harm: the stream goes on
-            return decompose(
-                self.waiting,
-                n_components=self.settings.n_components,
-                rank_penalty="auto" if rank_penalty is None else rank_penalty,
-                outlier_penalty="auto" if outlier_penalty is None else outlier_penalty,
-                solver="alternating",
-                tol=_SOLVED,
-                random_state=self.rng,
-            )
+        return robust_start(
+            self.waiting, self.settings.n_components, rank_penalty, outlier_penalty, tol=_SOLVED, random_state=self.rng
+        )
 
     def _adopt(self, part: Decomposition) -> None:
         """Begin anew with a solution for the waiting samples."""
