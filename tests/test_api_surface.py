@@ -7,8 +7,17 @@ import pytest
 
 import unmingle
 
-CLASSES_AND_FUNCTIONS = ["Decomposition", "OnlineRobustPCA", "RobustPCA", "decompose", "load", "penalty_max"]
-SUBMODULES = ["distributed", "metrics", "objective", "online", "prox", "solvers", "store", "synth"]
+CLASSES_AND_FUNCTIONS = [
+    "Decomposition",
+    "Encoder",
+    "LearnedRobustPCA",
+    "OnlineRobustPCA",
+    "RobustPCA",
+    "decompose",
+    "load",
+    "penalty_max",
+]
+SUBMODULES = ["distributed", "export", "learn", "metrics", "objective", "online", "prox", "solvers", "store", "synth"]
 STORE = ["ArrayInfo", "Header", "StoreError", "Stored", "peek", "read", "write", "write_atomically"]
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from . import distributed as distributed
+    from . import export as export
+    from . import learn as learn
     from . import metrics as metrics
     from . import objective as objective
     from . import online as online
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from .decomposition import Decomposition as Decomposition
     from .decomposition import decompose as decompose
     from .decomposition import penalty_max as penalty_max
+    from .encoder import Encoder as Encoder
+    from .estimators import LearnedRobustPCA as LearnedRobustPCA
     from .estimators import OnlineRobustPCA as OnlineRobustPCA
     from .estimators import RobustPCA as RobustPCA
 
@@ -27,6 +31,8 @@ __version__ = "0.1.0"
 
 _MODULE_OF = {
     "Decomposition": "decomposition",
+    "Encoder": "encoder",
+    "LearnedRobustPCA": "estimators",
     "OnlineRobustPCA": "estimators",
     "RobustPCA": "estimators",
     "decompose": "decomposition",
@@ -34,6 +40,8 @@ _MODULE_OF = {
 }
 _EXTRA_OF = {
     "distributed": "dask",
+    "export": "onnx",
+    "learn": "train",
     "metrics": "",
     "objective": "",
     "online": "",

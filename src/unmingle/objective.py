@@ -157,13 +157,24 @@ def projection(
     )
 
 
-def projection_gap(X: Array, components: Array, codes: Array, rank_penalty: float, outlier_penalty: ArrayLike) -> Array:
+def projection_gap(
+    X: Array,
+    components: Array,
+    codes: Array,
+    rank_penalty: float,
+    outlier_penalty: ArrayLike,
+    outliers: Array | None = None,
+    *,
+    nonnegative_codes: bool = False,
+    nonnegative_outliers: bool = False,
+) -> Array:
     """Relative duality gap of (5) for each sample, whatever method made the codes.
 
-    The best outliers for the codes are taken, o = soft(x - Us, lam). The dual is
-    max <x, y> - 1/2 ||y||^2 - ||U'y||^2 / (2 lam_*) subject to ||y||_inf <= lam; y = alpha clip(x - Us, -lam, lam)
-    is feasible for alpha in [0, 1], and the best alpha has a closed form; at alpha = 1 the gap is
-    ||U'y - lam_* s||^2 / (2 lam_*), which no large outlier can blur.
+    The dual is max <x, y> - 1/2 ||y||^2 - ||U'y||^2 / (2 lam_*) subject to ||y||_inf <= lam; y = alpha r with
+    r = clip(x - Us, -lam, lam) is feasible for alpha in [0, 1], and the best alpha has a closed form. At alpha = 1 the
+    gap of the best outliers for the codes, soft(x - Us, lam), is ||U'r - lam_* s||^2 / (2 lam_*), which no large outlier
+    can blur; what other outliers cost more is added. With nonnegative codes only the positive part of U'y counts in the
+    dual; with nonnegative outliers only y <= lam is asked for.
 
     Parameters
     ----------
@@ -177,6 +188,10 @@ def projection_gap(X: Array, components: Array, codes: Array, rank_penalty: floa
         lam_*.
     outlier_penalty : float or array of shape (m,)
         lam.
+    outliers : array of shape (n, m), optional
+        o of each sample; the best ones for the codes if None.
+    nonnegative_codes, nonnegative_outliers : bool
+        Signs that the problem asks for; codes and outliers must have them.
 
     Returns
     -------
@@ -193,18 +208,23 @@ def projection_gap(X: Array, components: Array, codes: Array, rank_penalty: floa
     >>> projection_gap(x, U, np.array([[0.9]]), 1.0, 5.0) > 0
     array([ True])
     """
-    low_rank = codes @ components
-    misfit = np.nan_to_num(X - low_rank, nan=0.0)
-    outliers = soft_threshold(misfit, np.asarray(outlier_penalty, dtype=misfit.dtype))
-    primal = projection(X, components, codes, outliers, rank_penalty, outlier_penalty)
-    y = misfit - outliers
-    inner = np.sum(np.nan_to_num(X, nan=0.0) * y, axis=1)
-    image = y @ components.T
-    curvature = np.sum(y**2, axis=1) + np.sum(image**2, axis=1) / rank_penalty
+    misfit = np.nan_to_num(X - codes @ components, nan=0.0)
+    lam = np.asarray(outlier_penalty, dtype=misfit.dtype)
+    best = np.maximum(misfit - lam, 0) if nonnegative_outliers else soft_threshold(misfit, lam)
+    primal = projection(X, components, codes, best, rank_penalty, lam)
+    r = misfit - best
+    inner = np.sum(np.nan_to_num(X, nan=0.0) * r, axis=1)
+    image = r @ components.T
+    slack = np.sum(codes * np.maximum(-image, 0), axis=1) if nonnegative_codes else 0
+    image = np.maximum(image, 0) if nonnegative_codes else image
+    curvature = np.sum(r**2, axis=1) + np.sum(image**2, axis=1) / rank_penalty
     alpha = np.clip(np.divide(inner, curvature, out=np.ones_like(inner), where=curvature > 0), 0, 1)
-    at_one = np.sum((image - rank_penalty * codes) ** 2, axis=1) / (2 * rank_penalty)
-    gap = at_one - (1 - alpha) * (0.5 * (1 + alpha) * curvature - inner)
-    return np.divide(np.maximum(gap, 0), primal, out=np.zeros_like(primal), where=primal > 0)
+    at_one = np.sum((image - rank_penalty * codes) ** 2, axis=1) / (2 * rank_penalty) + slack
+    gap = np.maximum(at_one - (1 - alpha) * (0.5 * (1 + alpha) * curvature - inner), 0)
+    if outliers is not None:
+        own = projection(X, components, codes, outliers, rank_penalty, lam)
+        gap, primal = gap + np.maximum(own - primal, 0), np.maximum(own, primal)
+    return np.divide(gap, primal, out=np.zeros_like(primal), where=primal > 0)
 
 
 def _largest_ratio(y: Array, lam: Array) -> float:

@@ -243,6 +243,41 @@ def fit(
 
 
 @app.command()
+def export(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .safetensors file saved by unmingle.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT.onnx", help="The ONNX file to write.")],
+    layers: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, help="For models without an encoder: passes of Algorithm 1; 20 by default."),
+    ] = None,
+    warm_start: Annotated[
+        bool, typer.Option("--warm-start", help="Add an input for codes to start from, as of the frame before.")
+    ] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write the encoder of a model as an ONNX file, which runs without Python and unmingle.
+
+    It takes samples in rows, NaN where missing, and gives their codes, low-rank part and outliers. A model that has
+    components but no trained encoder is exported as Algorithm 1, cut off after some passes. The file is kept only if
+    ONNX Runtime, where installed, gives the same answers as unmingle.
+    """
+    if out.suffix.lower() != ".onnx" or out.is_dir() or (out.exists() and model.exists() and out.samefile(model)):
+        raise typer.BadParameter(f"OUT must be a file whose name ends in .onnx, and not the model; got {out}.")
+    with console.warnings_as_sentences():
+        from . import models
+        from .files import ready_folder
+
+        loaded = models.load_encoder(model, layers)
+        ready_folder(out.parent, "OUT")
+        figures = models.export(loaded, out, warm_start=warm_start)
+    if as_json:
+        console.print_json({"model": str(model), **figures, "onnx": str(out)})
+    elif not quiet:
+        console.print_export(figures, out)
+
+
+@app.command()
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A model saved by unmingle.")],
     quiet: Annotated[
@@ -250,12 +285,22 @@ def info(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tell what a saved model holds."""
+    """Tell what a saved model holds, and how the encoder is built if it has one."""
     from ..store import peek
 
     header = peek(file)
     if as_json:
         arrays = {name: array._asdict() for name, array in header.arrays.items()}
-        console.print_json({"file": str(file), **header._asdict(), "arrays": arrays})
+        told = {"file": str(file), **header._asdict(), "arrays": arrays, "encoder": _encoder_in(file, header)}
+        console.print_json({name: value for name, value in told.items() if name != "encoder" or value})
     elif not quiet:
-        console.print_header(header)
+        console.print_header(header, _encoder_in(file, header))
+
+
+def _encoder_in(file: Path, header: Any) -> dict[str, Any]:
+    """Tell how the encoder of a model is built, if it has one; other models need not be loaded for that."""
+    if not any(name.endswith("readout_feedback") for name in header.arrays):
+        return {}
+    from .models import described
+
+    return described(file)

@@ -94,18 +94,76 @@ def print_learning(figures: Mapping[str, Any], model: Path) -> None:
     results.print(f"model: {model}", soft_wrap=True)
 
 
-def print_header(header: Any) -> None:
-    """Print the content of a model file."""
+def print_export(figures: Mapping[str, Any], out: Path) -> None:
+    """Print what was exported, whether it was checked, and where it lies."""
+    results = output()
+    difference = figures["largest_difference"]
+    checked = f"within {difference:.1e} of unmingle" if difference is not None else "no: onnxruntime is not installed"
+    origin = f"{figures['kind']}{', untrained' if figures['made_from_components'] else ''}"
+    inputs = "samples and init, codes to start from" if figures["warm_start"] else "samples"
+    facts = {"model": origin, **_encoder_facts(figures), "inputs": inputs, "checked": checked}
+    results.print(_facts(facts))
+    results.print(f"onnx: {out}", soft_wrap=True)
+
+
+def print_header(header: Any, encoder: Mapping[str, Any]) -> None:
+    """Print the content of a model file: how its encoder is built and its card, if any, then all it holds."""
     arrays = {
         name: f"{array.dtype}, shape {' x '.join(map(str, array.shape)) or 'scalar'}"
         for name, array in header.arrays.items()
     }
+    parameters, card = _without_card(header.parameters)
     results = output()
     results.print(_facts({"kind": header.kind, "format": str(header.version)}))
+    if encoder:
+        results.print("\nencoder")
+        results.print(_facts({f"  {name}": fact for name, fact in _encoder_facts(encoder).items()}))
+    if card:
+        results.print("\ncard")
+        results.print(_facts({f"  {name}": fact for name, fact in _card_facts(card).items()}))
     results.print("\nparameters")
-    results.print(_facts({f"  {name}": json.dumps(value) for name, value in header.parameters.items()}))
+    results.print(_facts({f"  {name}": json.dumps(value) for name, value in parameters.items()}))
     results.print("\narrays")
     results.print(_facts({f"  {name}": description for name, description in arrays.items()}))
+
+
+def _without_card(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Take the card of a model, what it tells of its training, out of its parameters."""
+    match parameters:
+        case {"fitted": {"card_": dict(card), **others}}:
+            return {**parameters, "fitted": others}, card
+        case _:
+            return parameters, {}
+
+
+def _encoder_facts(figures: Mapping[str, Any]) -> dict[str, str]:
+    least, most = figures["outlier_penalty"]
+    outliers = f"{least:.4g}" if least == most else f"{least:.4g} to {most:.4g}"
+    signs = [part for part in ("codes", "outliers") if figures[f"nonnegative_{part}"]]
+    facts = {
+        "features": str(figures["features"]),
+        "components": str(figures["components"]),
+        "layers": f"{figures['layers']}, {'tied' if figures['tied'] else 'each with its own numbers'}",
+        "structure": str(figures["structure"]),
+        "signs": f"{' and '.join(signs)} not negative" if signs else "any",
+        "penalties": f"rank {figures['rank_penalty']:.4g}, outliers {outliers}",
+        "size": f"{figures['bytes']:,} bytes, {figures['dtype']}",
+    }
+    if "departure" in figures:
+        moved = f"moved the layers from Algorithm 1 by {figures['departure']:.1e} of their size"
+        facts["training"] = moved if figures["departure"] else "none, the layers are those of Algorithm 1"
+    return facts
+
+
+def _card_facts(card: Mapping[str, Any], above: str = "") -> dict[str, str]:
+    """Lay out a card in one level: what lies deeper is named by the way to it."""
+    facts: dict[str, str] = {}
+    for name, value in card.items():
+        if isinstance(value, Mapping) and value:
+            facts |= _card_facts(value, f"{above}{name}.")
+        else:
+            facts[f"{above}{name}"] = value if isinstance(value, str) else json.dumps(value)
+    return facts
 
 
 def _solved(figures: Mapping[str, Any]) -> dict[str, str]:

@@ -84,14 +84,15 @@ def read_table(path: Path) -> Table:
     return table
 
 
-def ready_folder(folder: Path) -> Path:
+def ready_folder(folder: Path, option: str = "--out") -> Path:
     """Make the folder, if need be, and see to it that files can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             return folder
     except OSError as error:
-        raise store.StoreError(f"{folder} is no folder to write to: {error.strerror}; choose another --out.") from error
+        reason = f"{error.strerror}; choose another {option}"
+        raise store.StoreError(f"{folder} is no folder to write to: {reason}.") from error
 
 
 def _check_values(path: Path, table: Table) -> None:

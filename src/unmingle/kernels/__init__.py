@@ -7,6 +7,7 @@ Sums may be reordered (they are vectorised), nothing else is relaxed. All kernel
 named outputs, and are compiled on first use and cached on disk.
 """
 
+from ._encoder import encode_layers
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sweep
 from ._samples import alternation_pass, newton_projection
 from ._stream import cleaning_pass
@@ -15,6 +16,7 @@ __all__ = [
     "alternation_pass",
     "cleaning_pass",
     "clipped_norm",
+    "encode_layers",
     "huber_sums",
     "huber_sweep",
     "multiplier_sweep",

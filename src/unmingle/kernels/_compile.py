@@ -15,7 +15,7 @@ def announced(kernel: Any) -> Any:
 
     @wraps(kernel.py_func)
     def call(*arguments: Any) -> Any:
-        if not kernel.signatures:
+        if not kernel.overloads:
             _log.info("Compiling %s; the first call takes some seconds, later ones load it.", kernel.py_func.__name__)
         return kernel(*arguments)
 

@@ -1,0 +1,465 @@
+"""Encoders: networks of fixed depth whose layers are passes of Algorithm 1.
+
+A layer finds the outliers o of a sample x through a code c of what is left without them::
+
+    c <- G c + H' (x - o),   d = A c,   o <- soft(x - d, t)
+
+and a readout gives the code s = H (x - o) in the end. With A = U, H' = H = (U'U + lam_* I)^-1 U', t = lam and G = 0 a
+layer is one pass of Algorithm 1. Once these numbers are free, they can be trained to come nearer to the answer, or to a
+better one, in the same time.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields, replace
+from os import PathLike
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import kernels, store
+from ._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive
+from .linalg import ridge_encoder
+from .objective import projection, projection_gap
+
+__all__ = ["Encoder", "Layers", "propagate"]
+
+Array = NDArray[np.floating[Any]]
+
+STRUCTURES = ("low_rank", "full")
+BACKENDS = ("numba", "numpy")
+_ROWS_PER_THREAD = 64
+
+
+class Layers(NamedTuple):
+    """What can be trained: L layers and the readout. L is 1 where all layers share their numbers (tied).
+
+    Arrays of NumPy, or tensors of torch. Rows are atoms: a block of codes ``c`` gives ``d = c @ decoder``.
+    """
+
+    decoder: Any
+    """A' of each layer (L, q, m); or W' (L, m, m) where the structure is full: the inner code is then x - o itself."""
+    encoder: Any
+    """H' of each layer (L, q, m); (L, 0, m) where the structure is full."""
+    threshold: Any
+    """t of each layer (L, m), not negative."""
+    feedback: Any
+    """G' of each layer (L, q, q); zero unless codes are nonnegative."""
+    readout: Any
+    """H (q, m)."""
+    readout_feedback: Any
+    """G' of the readout (q, q)."""
+
+    @property
+    def full(self) -> bool:
+        """Whether the structure is full: one matrix W a layer."""
+        return bool(self.encoder.shape[1] == 0 < self.decoder.shape[1])
+
+    @classmethod
+    def of_algorithm(
+        cls, components: Array, lam_star: float, lam: Array, depth: int, full: bool, nonnegative_codes: bool
+    ) -> "Layers":
+        """The layers with which the network is Algorithm 1, or a projected gradient method for nonnegative codes.
+
+        The latter is::
+
+            c <- max(0, G c + H' (x - o)),   G = I - (U'U + lam_* I) / Lip,   H' = U' / Lip
+
+        with Lip the largest eigenvalue of U'U + lam_* I.
+        """
+        wide = components.astype(np.float64)
+        q, m = wide.shape
+        H, G = ridge_encoder(wide, lam_star).T, np.zeros((q, q))
+        if nonnegative_codes:
+            hessian = wide @ wide.T + lam_star * np.eye(q)
+            steepest = float(np.max(np.linalg.eigvalsh(hessian), initial=lam_star))
+            H, G = wide / steepest, np.eye(q) - hessian / steepest
+        decoder, encoder = (H.T @ wide, np.zeros((0, m))) if full else (wide, H)
+        shared = (np.repeat(part[None], depth, axis=0) for part in (decoder, encoder, lam, G))
+        return cls(*(np.ascontiguousarray(part, dtype=components.dtype) for part in (*shared, H, G)))
+
+
+class Signs(NamedTuple):
+    """Which parts of the answer may not be negative."""
+
+    codes: bool = False
+    outliers: bool = False
+
+
+def clip_towards(x: Any, d: Any, known: Any, threshold: Any, one_sided: bool) -> Any:
+    """Return x - o, o = soft(x - d, t) or max(x - d - t, 0) on one side: clip(x, d - t, d + t); d where x is missing.
+
+    Where nothing is clipped this is x itself, not d + (x - d): the outlier there is 0 to the last bit.
+    """
+    filled = x if known is None else x + (1 - known) * d
+    return filled.clip(None if one_sided else d - threshold, d + threshold)
+
+
+def propagate(
+    layers: Layers,
+    components: Any,
+    n_layers: int,
+    signs: Signs,
+    x: Any,
+    known: Any,
+    init: Any = None,
+    clipped: Callable[..., Any] = clip_towards,
+) -> tuple[Any, Any]:
+    """Codes s and cleaned samples x - o of a block: the network itself, for arrays of NumPy and tensors of torch.
+
+    Parameters
+    ----------
+    layers : Layers
+        The numbers.
+    components : array of shape (q, m)
+        U', of which the first layer makes d where ``init`` is given.
+    n_layers : int
+        Number of layers.
+    signs : Signs
+        Which parts may not be negative.
+    x : array of shape (n, m)
+        Samples, 0 where missing.
+    known : array of shape (n, m), or None
+        1 where a sample is known, 0 where it is missing; None if nothing is missing.
+    init : array of shape (n, q), optional
+        Codes to start from.
+    clipped : callable
+        `clip_towards`, or the same with a gradient of its own.
+    """
+    rectified = (lambda c: c.clip(0, None)) if signs.codes else (lambda c: c)
+    r, c = x, None
+    for k in range(n_layers):
+        own = min(k, len(layers.threshold) - 1)
+        if k == 0 and init is not None:
+            c, d = init, init @ components
+        else:
+            news = r if layers.full else r @ layers.encoder[own].T
+            c = rectified(news + c @ layers.feedback[own] if signs.codes and c is not None else news)
+            d = c @ layers.decoder[own]
+        r = clipped(x, d, known, layers.threshold[own], signs.outliers)
+    s = r @ layers.readout.T
+    return rectified(s + c @ layers.readout_feedback if signs.codes else s), r
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """A network that finds codes and outliers of samples in a fixed number of layers.
+
+    It holds the problem (5), by which its answers are judged, and apart from it the layers. A new encoder is
+    Algorithm 1 cut off after ``n_layers`` passes; a trained one has the same form and other numbers. Make one by
+    `from_components`, or by training `unmingle.LearnedRobustPCA`.
+
+    Attributes
+    ----------
+    components : array of shape (q, m)
+        U' of the problem.
+    rank_penalty : float
+        lam_* of the problem.
+    outlier_penalty : array of shape (m,)
+        lam of the problem.
+    layers : Layers
+        A, H', t, G of the layers and the readout.
+    n_layers : int
+        Number of layers.
+    nonnegative_codes, nonnegative_outliers : bool
+        Signs of the answer. Nonnegative codes are found by projected gradient steps, nonnegative outliers by a
+        threshold on one side.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> U = rng.standard_normal((2, 50))
+    >>> x = np.array([[1.0, -2.0]]) @ U
+    >>> x[0, 7] += 100.0
+    >>> encoder = Encoder.from_components(U, rank_penalty=0.1, outlier_penalty=0.5, n_layers=10)
+    >>> codes, outliers = encoder.encode(x)
+    >>> np.round(codes, 1).tolist(), np.flatnonzero(np.abs(outliers) > 1).tolist()
+    ([[1.0, -2.0]], [7])
+
+    Every answer can carry its own certificate, a bound on how far its cost is above the least possible:
+
+    >>> bool(encoder.gap(x, codes, outliers)[0] < 1e-3)
+    True
+    """
+
+    components: Array
+    rank_penalty: float
+    outlier_penalty: Array
+    layers: Layers
+    n_layers: int
+    nonnegative_codes: bool = False
+    nonnegative_outliers: bool = False
+    _casts: dict[Any, "Encoder"] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        q, m = self.components.shape
+        depth = len(self.layers.threshold)
+        inner = m if self.layers.full else q
+        expected = ((depth, inner, m), self.layers.encoder.shape, (depth, m), (depth, q, q), (q, m), (q, q))
+        if (
+            tuple(part.shape for part in self.layers) != expected
+            or self.layers.encoder.shape not in ((depth, q, m), (depth, 0, m))
+            or self.outlier_penalty.shape != (m,)
+            or depth not in (1, self.n_layers)
+            or self.n_layers < 1
+            or (self.nonnegative_codes and self.layers.full)
+        ):
+            raise ValueError("The arrays do not make up an encoder: their shapes do not fit together.")
+        if not all(np.isfinite(part).all() for part in (self.components, self.outlier_penalty, *self.layers)):
+            raise ValueError("The arrays of an encoder must be finite.")
+        if any((part < 0).any() for part in (self.outlier_penalty, self.layers.threshold)) or self.rank_penalty <= 0:
+            raise ValueError("The penalties and thresholds of an encoder must not be negative.")
+        for part in (self.components, self.outlier_penalty, *self.layers):
+            part.setflags(write=False)
+
+    @classmethod
+    def from_components(
+        cls,
+        components: Any,
+        *,
+        rank_penalty: float,
+        outlier_penalty: Any,
+        n_layers: int,
+        tied: bool = True,
+        structure: str = "low_rank",
+        nonnegative_codes: bool = False,
+        nonnegative_outliers: bool = False,
+    ) -> Self:
+        """Algorithm 1 as an encoder: not trained.
+
+        Parameters
+        ----------
+        components : array of shape (q, m)
+            U'; as they are, their norms matter.
+        rank_penalty : float
+            lam_*.
+        outlier_penalty : float or array of shape (m,)
+            lam.
+        n_layers : int
+            Number of layers.
+        tied : bool
+            Whether all layers share their numbers.
+        structure : {"low_rank", "full"}
+            W = A H' as a product, 4 m q flops a layer, or as one matrix, 2 m^2 flops: for small m only.
+        nonnegative_codes, nonnegative_outliers : bool
+            Signs of the answer.
+        """
+        U = np.array(as_floats(components, "components"), order="C")
+        if U.ndim != 2 or not U.shape[1] or not np.isfinite(U).all():
+            raise ValueError(f"components must be finite numbers, atoms by features, got shape {U.shape}.")
+        lam_star, n_layers = check_positive(rank_penalty, "rank_penalty"), check_count(n_layers, "n_layers")
+        lam = np.broadcast_to(check_outlier_penalty(outlier_penalty, U.shape[1]), U.shape[1]).astype(U.dtype)
+        full = check_choice(structure, "structure", STRUCTURES) == "full"
+        if full and nonnegative_codes:
+            raise ValueError("structure='full' has no inner code that could be nonnegative; take 'low_rank'.")
+        layers = Layers.of_algorithm(U, lam_star, lam, 1 if tied else n_layers, full, nonnegative_codes)
+        return cls(U, lam_star, lam, layers, n_layers, nonnegative_codes, nonnegative_outliers)
+
+    @property
+    def structure(self) -> str:
+        """Either "low_rank" or "full"."""
+        return "full" if self.layers.full else "low_rank"
+
+    @property
+    def tied(self) -> bool:
+        """Whether all layers share their numbers."""
+        return len(self.layers.threshold) == 1
+
+    @property
+    def signs(self) -> Signs:
+        """Which parts of the answer may not be negative."""
+        return Signs(self.nonnegative_codes, self.nonnegative_outliers)
+
+    def untrained(self, components: Array | None = None) -> "Encoder":
+        """Algorithm 1 for the problem of this encoder, or for other components, in as many layers of the same kind."""
+        U = self.components if components is None else np.array(components, dtype=self.components.dtype, order="C")
+        depth = len(self.layers.threshold)
+        layers = Layers.of_algorithm(
+            U, self.rank_penalty, self.outlier_penalty, depth, self.layers.full, self.nonnegative_codes
+        )
+        return replace(self, components=U, layers=layers)
+
+    def moved_to(self, components: Array) -> "Encoder":
+        """The encoder for other components: what training added to the layers of Algorithm 1 is added to the new ones.
+
+        Parameters
+        ----------
+        components : array of shape (q, m)
+            U'.
+        """
+        before, after = self.untrained(), self.untrained(components.astype(self.components.dtype))
+        moved = Layers(
+            *(own + (new - old) for own, old, new in zip(self.layers, before.layers, after.layers, strict=True))
+        )
+        return replace(after, layers=moved)
+
+    def rescaled(self, root: float) -> "Encoder":
+        """The encoder for data ``root ** 2`` times as large: codes and components grow by ``root``."""
+        factor = self.components.dtype.type(root)
+        A, H, t, G, readout, readout_feedback = self.layers
+        wide = 1 if self.layers.full else factor
+        return replace(
+            self,
+            components=self.components * factor,
+            rank_penalty=self.rank_penalty * root * root,
+            outlier_penalty=self.outlier_penalty * factor * factor,
+            layers=Layers(A * wide, H / factor, t * factor * factor, G, readout / factor, readout_feedback),
+        )
+
+    def astype(self, dtype: Any) -> "Encoder":
+        """The encoder with numbers of another type; kept, so that it is made once.
+
+        Parameters
+        ----------
+        dtype : dtype
+            float32 or float64.
+        """
+        dtype = np.dtype(dtype)
+        if dtype == self.components.dtype:
+            return self
+        if dtype not in self._casts:
+            layers = Layers(*(part.astype(dtype) for part in self.layers))
+            problem = {name: getattr(self, name).astype(dtype) for name in ("components", "outlier_penalty")}
+            self._casts[dtype] = replace(self, **problem, layers=layers)
+        return self._casts[dtype]
+
+    def encode(
+        self, X: Any, *, backend: str = "numba", init: Any = None, n_jobs: int | None = None
+    ) -> tuple[Array, Array]:
+        """Codes and outliers of samples. Cost: 4 m q flops for each sample and layer.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            Samples; NaN means missing.
+        backend : {"numba", "numpy"}
+            Compiled, or plain: the same numbers up to rounding.
+        init : array of shape (n, q), optional
+            Codes to start from, such as those of the sample before in a stream: the first layer then thresholds
+            x - U init.
+        n_jobs : int, optional
+            Threads, each with its own rows; -1 for all processors, None for one.
+
+        Returns
+        -------
+        codes : array of shape (n, q)
+        outliers : array of shape (n, m)
+            Zero where a sample is missing.
+        """
+        check_choice(backend, "backend", BACKENDS)
+        X = np.ascontiguousarray(as_floats(X))
+        q, m = self.components.shape
+        if X.ndim != 2 or X.shape[1] != m:
+            raise ValueError(f"X must have {m} columns, one for each feature, got an array of shape {X.shape}.")
+        if init is not None:
+            init = np.ascontiguousarray(as_floats(init, "init"), dtype=X.dtype)
+            if init.shape != (len(X), q):
+                raise ValueError(f"init must hold one code for each sample, shape {(len(X), q)}, got {init.shape}.")
+        parts = self.astype(X.dtype)
+        codes, outliers = np.empty((len(X), q), X.dtype), np.empty_like(X)
+        encode = parts._encode_compiled if backend == "numba" else parts._encode_plainly
+
+        def work(rows: slice) -> None:
+            encode(X[rows], None if init is None else init[rows], codes[rows], outliers[rows])
+
+        blocks = _shares(len(X), _threads(n_jobs))
+        if len(blocks) == 1:
+            work(blocks[0])
+        else:
+            with ThreadPoolExecutor(len(blocks)) as pool:
+                list(pool.map(work, blocks))
+        return codes, outliers
+
+    def _encode_plainly(self, X: Array, init: Array | None, codes: Array, outliers: Array) -> None:
+        known = ~np.isnan(X)
+        x = np.where(known, X, X.dtype.type(0))
+        weights = None if known.all() else known.astype(X.dtype)
+        codes[:], cleaned = propagate(self.layers, self.components, self.n_layers, self.signs, x, weights, init)
+        np.subtract(x, cleaned, out=outliers)
+        outliers[~known] = 0
+
+    def _encode_compiled(self, X: Array, init: Array | None, codes: Array, outliers: Array) -> None:
+        kernels.encode_layers(X, self.layers, self.components, self.n_layers, *self.signs, init, codes, outliers)
+
+    def gap(self, X: Any, codes: Any, outliers: Any = None) -> Array:
+        """Certificates: for each sample the relative duality gap of (5), whatever made the codes.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            Samples; NaN means missing.
+        codes : array of shape (n, q)
+            Codes of the samples.
+        outliers : array of shape (n, m), optional
+            Outliers of the samples; None for the best ones for the codes.
+
+        Returns
+        -------
+        array of shape (n,)
+            The cost of each sample is above its minimum by at most this share of it.
+        """
+        X = as_floats(X)
+        parts = self.astype(X.dtype)
+        return projection_gap(
+            X, parts.components, codes, self.rank_penalty, parts.outlier_penalty, outliers,
+            nonnegative_codes=self.nonnegative_codes, nonnegative_outliers=self.nonnegative_outliers,
+        )  # fmt: skip
+
+    def cost(self, X: Any, codes: Any, outliers: Any) -> Array:
+        """Cost f of each sample, (11).
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            Samples; NaN means missing.
+        codes : array of shape (n, q)
+            Codes of the samples.
+        outliers : array of shape (n, m)
+            Outliers of the samples.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        X = as_floats(X)
+        parts = self.astype(X.dtype)
+        return projection(X, parts.components, codes, outliers, self.rank_penalty, parts.outlier_penalty)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the encoder to a ``.safetensors`` file; `unmingle.load` reads it back.
+
+        Parameters
+        ----------
+        path : path
+            Where to; an existing file is replaced once the new one is complete.
+        """
+        store.write(path, type(self).__name__, *self._to_store())
+
+    def _to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        arrays = {"components": self.components, "outlier_penalty": self.outlier_penalty, **self.layers._asdict()}
+        names = [f.name for f in fields(self) if f.init and f.name not in (*arrays, "layers")]
+        return {name: getattr(self, name) for name in names}, arrays
+
+    @classmethod
+    def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        try:
+            arrays = dict(arrays)
+            layers = Layers(*(arrays.pop(name) for name in Layers._fields))
+            return cls(layers=layers, **parameters, **arrays)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            raise store.StoreError("The file does not hold a complete Encoder.") from None
+
+
+def _threads(n_jobs: int | None) -> int:
+    if n_jobs in (None, 1):
+        return 1
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))
+
+
+def _shares(n: int, threads: int) -> list[slice]:
+    """Rows in nearly equal shares, one for each thread, but none too small to be worth one."""
+    count = max(1, min(threads, n // _ROWS_PER_THREAD))
+    return [slice(n * k // count, n * (k + 1) // count) for k in range(count)]

@@ -1,0 +1,229 @@
+"""Encoders as ONNX files, which run without Python in ONNX Runtime and in whatever else reads this format."""
+
+import json
+from hashlib import sha256
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import checker, helper, numpy_helper
+
+from . import __version__
+from .encoder import Encoder
+from .store import write_atomically
+
+__all__ = ["IR_VERSION", "OPSET", "to_onnx"]
+
+OPSET = 18
+"""Version of the operators in all files; ONNX Runtime knows it since 1.14."""
+IR_VERSION = 8
+"""Version of the file format itself; the lowest that goes with the operators."""
+LARGEST = 2**31 - 2**20
+"""Bytes of numbers that a file can hold: Protocol Buffers end at 2 GB, and the graph takes its share."""
+
+
+def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False) -> None:
+    """Write the network of an encoder as an ONNX graph.
+
+    The graph computes for each sample x, with o = 0 and c = 0 in the beginning, in every layer::
+
+        c <- G c + H' (x - o),   d = A c,   o <- soft(x - d, t)
+
+    and in the end the code s = G c + H (x - o), the low-rank part U s and the outliers o, as `Encoder.encode` does, for
+    any number of samples at once; where codes must not be negative, each is followed by max(0, .), otherwise G = 0.
+    Where x is NaN, it is missing: it counts as d, and its o is 0. Layers that share their numbers share them in the
+    file. Cost: 4 m q flops for each sample and layer; the file holds the numbers of the encoder and less than a
+    kilobyte for each layer.
+
+    ======================  ========================  ==================================================
+    input ``samples``       (n, m)                    NaN means missing
+    input ``init``          (n, q)                    codes to start from; only with ``warm_start``
+    output ``codes``        (n, q)                    s
+    output ``low_rank``     (n, m)                    U s
+    output ``outliers``     (n, m)                    o, 0 where a sample is missing
+    ======================  ========================  ==================================================
+
+    All are of the type of the encoder's numbers; ``encoder.astype(numpy.float32)`` makes smaller and faster files. The
+    metadata of the file tell the problem and the form of the network.
+
+    Parameters
+    ----------
+    encoder : Encoder, or estimator that has an ``encoder_``
+        The network.
+    path : path
+        Where to; an existing file is replaced once the new one is complete.
+    warm_start : bool
+        Whether the graph takes codes to start from, as ``init`` of `Encoder.encode`: the first layer then thresholds
+        x - U init.
+
+    Raises
+    ------
+    TypeError
+        There is no encoder.
+    ValueError
+        The numbers are more than a file can hold, or there are none.
+    unmingle.store.StoreError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from onnxruntime import InferenceSession
+    >>> rng = np.random.default_rng(0)
+    >>> U = rng.standard_normal((2, 50))
+    >>> x = np.array([[1.0, -2.0]]) @ U
+    >>> x[0, 7] += 100.0
+    >>> encoder = Encoder.from_components(U, rank_penalty=0.1, outlier_penalty=0.5, n_layers=10)
+    >>> with TemporaryDirectory() as folder:
+    ...     to_onnx(encoder, f"{folder}/encoder.onnx")
+    ...     session = InferenceSession(f"{folder}/encoder.onnx", providers=["CPUExecutionProvider"])
+    >>> codes, low_rank, outliers = session.run(None, {"samples": x})
+    >>> np.round(codes, 1).tolist(), np.flatnonzero(np.abs(outliers) > 1).tolist()
+    ([[1.0, -2.0]], [7])
+    """
+    network = getattr(encoder, "encoder_", encoder)
+    if not isinstance(network, Encoder):
+        raise TypeError(
+            "encoder must be an Encoder, or a fitted estimator that has an encoder_, "
+            f"got an object of type {type(encoder).__name__}."
+        )
+    if not len(network.components):
+        raise ValueError("An encoder without components has nothing to export.")
+    content = _model(network, warm_start, getattr(encoder, "card_", None)).SerializeToString()
+    with write_atomically(path) as aside:
+        aside.write_bytes(content)
+
+
+class _Graph:
+    """Operations and numbers of a graph in the making; each goes by the name that is returned."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+        self.nodes: list[onnx.NodeProto] = []
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self._name_of: dict[Any, str] = {}
+
+    def numbers(self, name: str, array: Any) -> str:
+        """Put in an array; one that is equal to another shares its place and name."""
+        array = np.ascontiguousarray(array, dtype=self.dtype)
+        name = self._name_of.setdefault((array.shape, sha256(array.data).digest()), name)
+        self.arrays.setdefault(name, array)
+        return name
+
+    def node(self, result: str, operator: str, *inputs: str, **attributes: Any) -> str:
+        """Put in an operation."""
+        self.nodes.append(helper.make_node(operator, inputs, [result], name=result, **attributes))
+        return result
+
+
+def _model(encoder: Encoder, warm_start: bool, card: Any) -> onnx.ModelProto:
+    """The whole content of a file, checked."""
+    q, m = encoder.components.shape
+    graph = _Graph(encoder.components.dtype)
+    _draw(graph, encoder, warm_start)
+    size = sum(array.nbytes for array in graph.arrays.values())
+    if size > LARGEST:
+        raise ValueError(
+            f"The encoder holds {size / 2**30:.1f} GB of numbers, but an ONNX file at most {LARGEST / 2**30:.1f} GB; "
+            "save it as .safetensors instead."
+        )
+
+    def tensor(name: str, width: int, meaning: str) -> onnx.ValueInfoProto:
+        kind = helper.np_dtype_to_tensor_dtype(graph.dtype)
+        return helper.make_tensor_value_info(name, kind, ["n", width], doc_string=meaning)
+
+    inputs = [tensor("samples", m, "Samples in rows; NaN means missing.")]
+    if warm_start:
+        inputs.append(tensor("init", q, "Codes to start from."))
+    outputs = [
+        tensor("codes", q, "Codes of the samples."),
+        tensor("low_rank", m, "Codes times components."),
+        tensor("outliers", m, "Outliers of the samples, 0 where missing."),
+    ]
+    arrays = [numpy_helper.from_array(array, name) for name, array in graph.arrays.items()]
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "encoder", inputs, outputs, arrays),
+        ir_version=IR_VERSION,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        producer_name="unmingle",
+        producer_version=__version__,
+        doc_string="Splits samples into a low-rank part and sparse outliers.",
+    )
+    helper.set_model_props(model, _metadata(encoder, warm_start, card))
+    checker.check_model(model, full_check=True)
+    return model
+
+
+def _draw(graph: _Graph, encoder: Encoder, warm_start: bool) -> None:
+    """Put the way from samples to codes, low-rank part and outliers into the graph."""
+    nothing = graph.numbers("zero", np.zeros(1))
+    missing = graph.node("missing", "IsNaN", "samples")
+    x = graph.node("x", "Where", missing, nothing, "samples")
+    known = graph.node("known", "Where", missing, nothing, graph.numbers("one", np.ones(1)))
+    cleaned = _draw_layers(graph, encoder, x, known, "init" if warm_start else None)
+    graph.node("low_rank", "MatMul", "codes", graph.numbers("components", encoder.components))
+    graph.node("outliers", "Where", missing, nothing, graph.node("removed", "Sub", x, cleaned))
+
+
+def _draw_layers(graph: _Graph, encoder: Encoder, x: str, known: str, init: str | None) -> str:
+    """Put in the layers and the readout of `unmingle.encoder.propagate`; return x - o of the last layer."""
+    layers = encoder.layers
+    r, c = x, None
+    for k in range(encoder.n_layers):
+        own = min(k, len(layers.threshold) - 1)
+        if k == 0 and init is not None:
+            c, decoder = init, graph.numbers("components", encoder.components)
+        else:
+            c = r if layers.full else _draw_code(graph, encoder, f"c{k}", own, r, c)
+            decoder = graph.numbers(f"decoder{own}", layers.decoder[own])
+        d = graph.node(f"d{k}", "MatMul", c, decoder)
+        r = _draw_clipping(graph, encoder, str(k), own, x, d, known)
+    _draw_code(graph, encoder, "codes", None, r, c)
+    return r
+
+
+def _draw_code(graph: _Graph, encoder: Encoder, result: str, own: int | None, r: str, c: str | None) -> str:
+    """H' r, or max(0, G c + H' r) for nonnegative codes, of a layer or, if ``own`` is None, of the readout."""
+    layers, place = encoder.layers, "" if own is None else str(own)
+    H, G = (layers.readout, layers.readout_feedback) if own is None else (layers.encoder[own], layers.feedback[own])
+    inputs = [r, graph.numbers(f"encoder{place}", H)]
+    if not encoder.nonnegative_codes:
+        return graph.node(result, "Gemm", *inputs, transB=1)
+    if c is not None:
+        inputs.append(graph.node(f"{result}_old", "MatMul", c, graph.numbers(f"feedback{place}", G)))
+    return graph.node(result, "Relu", graph.node(f"{result}_new", "Gemm", *inputs, transB=1))
+
+
+def _draw_clipping(graph: _Graph, encoder: Encoder, place: str, own: int, x: str, d: str, known: str) -> str:
+    """Put in x - o = d + clip(x - d, -t, t), without the bound -t for nonnegative outliers; d where x is missing."""
+    threshold = encoder.layers.threshold[own]
+    e = graph.node(f"e{place}", "Sub", x, d)
+    if not encoder.nonnegative_outliers:
+        e = graph.node(f"e{place}_lower", "Max", e, graph.numbers(f"lower{own}", -threshold))
+    e = graph.node(f"e{place}_upper", "Min", e, graph.numbers(f"upper{own}", threshold))
+    return graph.node(f"r{place}", "Add", d, graph.node(f"e{place}_known", "Mul", e, known))
+
+
+def _metadata(encoder: Encoder, warm_start: bool, card: Any) -> dict[str, str]:
+    """What the file tells of itself: text, numbers and truth values as in JSON."""
+    q, m = encoder.components.shape
+    least, most = encoder.outlier_penalty.min(), encoder.outlier_penalty.max()
+    told = {
+        "producer": f"unmingle {__version__}",
+        "structure": encoder.structure,
+        "n_layers": encoder.n_layers,
+        "tied": encoder.tied,
+        "n_features": m,
+        "n_components": q,
+        "dtype": encoder.components.dtype.name,
+        "rank_penalty": float(encoder.rank_penalty),
+        "outlier_penalty": str(least) if least == most else f"{least} to {most}",
+        "nonnegative_codes": bool(encoder.nonnegative_codes),
+        "nonnegative_outliers": bool(encoder.nonnegative_outliers),
+        "warm_start": bool(warm_start),
+    }
+    if card is not None:
+        told["card"] = card
+    return {name: value if isinstance(value, str) else json.dumps(value, default=str) for name, value in told.items()}

@@ -1,0 +1,19 @@
+"""Training of encoders: the only part of unmingle that imports torch."""
+
+from ._losses import Block, imitation, source, unsupervised
+from ._network import Answer, Network
+from ._task import exact_answer
+from ._training import Progress, Training, train
+
+__all__ = [
+    "Answer",
+    "Block",
+    "Network",
+    "Progress",
+    "Training",
+    "exact_answer",
+    "imitation",
+    "source",
+    "train",
+    "unsupervised",
+]

@@ -1,0 +1,148 @@
+"""The encoder as a torch module: the same recurrence, with gradients."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ..encoder import Encoder, Layers, propagate
+
+Array = NDArray[np.floating[Any]]
+
+_FEEDBACK = ("feedback", "readout_feedback")
+
+
+class Answer(NamedTuple):
+    """What the network says about a block of samples."""
+
+    codes: Tensor
+    """(n, q)."""
+    outliers: Tensor
+    """(n, m), 0 where a sample is missing."""
+    low_rank: Tensor
+    """(n, m): Us."""
+
+
+class _Clipped(torch.autograd.Function):
+    """r = d + clip(x - d, -t, t), whose derivative is 0 where r = x, and 1 by d and +-1 by t elsewhere.
+
+    The derivative needs only what was clipped; torch's own of the three operations keeps and passes over thrice as much.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, d: Tensor, known: Tensor | None, t: Tensor, one_sided: bool) -> Tensor:  # type: ignore[override]
+        misfit = x - d
+        clipped = torch.minimum(misfit, t) if one_sided else torch.clamp(misfit, -t, t)
+        if known is not None:
+            clipped *= known
+            misfit[known == 0] = torch.nan
+        inside = clipped == misfit
+        ctx.save_for_backward(clipped, inside)
+        return clipped + d
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[None, Tensor, None, Tensor, None]:  # type: ignore[override]
+        clipped, inside = ctx.saved_tensors
+        by_d = slope.masked_fill(inside, 0.0)
+        return None, by_d, None, (by_d * torch.sign(clipped)).sum(0), None
+
+
+class Network(nn.Module):
+    """An encoder whose layers can be trained.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Where to start from.
+
+    Examples
+    --------
+    >>> start = Encoder.from_components(np.eye(2, 5), rank_penalty=0.1, outlier_penalty=0.1, n_layers=3)
+    >>> network = Network(start)
+    >>> answer = network(torch.ones(1, 5, dtype=torch.float64))
+    >>> bool(np.allclose(answer.codes.detach(), start.encode(np.ones((1, 5)))[0]))
+    True
+    >>> network.to_encoder().n_layers
+    3
+    """
+
+    components: Tensor
+    outlier_penalty: Tensor
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self._shape = encoder
+        trained = Layers._fields if encoder.nonnegative_codes else set(Layers._fields) - set(_FEEDBACK)
+        for name, value in encoder.layers._asdict().items():
+            self.register_parameter(name, nn.Parameter(_tensor(value), requires_grad=name in trained))
+        self.register_buffer("components", _tensor(encoder.components))
+        self.register_buffer("outlier_penalty", _tensor(encoder.outlier_penalty))
+
+    @property
+    def layers(self) -> Layers:
+        """The numbers that are trained."""
+        return Layers(*(getattr(self, name) for name in Layers._fields))
+
+    @property
+    def rank_penalty(self) -> float:
+        """lam_* of the problem."""
+        return self._shape.rank_penalty
+
+    def forward(self, x: Tensor, known: Tensor | None = None, init: Tensor | None = None) -> Answer:
+        """Codes, outliers and low-rank part of samples.
+
+        Parameters
+        ----------
+        x : tensor of shape (n, m)
+            Samples, 0 where missing.
+        known : tensor of shape (n, m), optional
+            1 where a sample is known, 0 where it is missing; None if nothing is missing.
+        init : tensor of shape (n, q), optional
+            Codes to start from.
+        """
+        shape = self._shape
+        codes, cleaned = propagate(
+            self.layers, self.components, shape.n_layers, shape.signs, x, known, init, _Clipped.apply
+        )
+        return Answer(codes, masked(x - cleaned, known), codes @ self.components)
+
+    @torch.no_grad()
+    def keep_feasible(self) -> None:
+        """Thresholds are not negative."""
+        self.threshold.clamp_(min=0.0)
+
+    @torch.no_grad()
+    def move_to(self, components: Array) -> Self:
+        """Take other components; the layers follow, see `Encoder.moved_to`."""
+        return self.take(self.to_encoder().moved_to(components))
+
+    @torch.no_grad()
+    def take(self, encoder: Encoder) -> Self:
+        """Take all numbers of an encoder of the same shape."""
+        for name, value in encoder.layers._asdict().items():
+            getattr(self, name).copy_(_tensor(value))
+        self.components.copy_(_tensor(encoder.components))
+        return self
+
+    def to_encoder(self) -> Encoder:
+        """The network as it is now, without torch."""
+        layers = Layers(*(part.detach().numpy().copy() for part in self.layers))
+        return Encoder(
+            self.components.numpy().copy(),
+            self.rank_penalty,
+            self._shape.outlier_penalty,
+            layers,
+            self._shape.n_layers,
+            *self._shape.signs,
+        )
+
+
+def masked(x: Tensor, known: Tensor | None) -> Tensor:
+    """0 where nothing is known."""
+    return x if known is None else x * known
+
+
+def _tensor(array: Array) -> Tensor:
+    return torch.from_numpy(np.array(array))

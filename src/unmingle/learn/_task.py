@@ -1,0 +1,153 @@
+"""What is to be learnt: samples, targets and how answers are judged."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from .. import solvers
+from .._validation import as_floats
+from ..encoder import Encoder
+from ..online import Statistics, direct_step
+from ._losses import LOSSES, Block, Loss, unsupervised
+from ._network import Answer, Network
+
+Array = NDArray[np.floating[Any]]
+
+_AT_ONCE = 256
+"""Samples that go through the network at once where no gradient is needed."""
+_LAYERS_TO_THE_END = 1000
+"""Layers after which an untrained encoder with signs has arrived, where Newton's method does not apply."""
+
+
+def exact_answer(encoder: Encoder, X: Array) -> tuple[Array, Array]:
+    """Exact codes and outliers (5) of samples for the problem of an encoder: what it imitates.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Holds the problem.
+    X : array of shape (n, m)
+        Samples; NaN means missing.
+    """
+    if any(encoder.signs):
+        return replace(encoder.untrained(), n_layers=_LAYERS_TO_THE_END).encode(X)
+    parts = encoder.astype(X.dtype)
+    codes = next(solvers.newton(X, parts.components, encoder.rank_penalty, parts.outlier_penalty, tol=1e-6)).codes
+    misfit = np.nan_to_num(X - codes @ parts.components, nan=0.0)
+    return codes, misfit - np.clip(misfit, -parts.outlier_penalty, parts.outlier_penalty)
+
+
+def as_block(X: Array, targets: tuple[Array, ...] = ()) -> Block:
+    """Samples as tensors."""
+    missing = np.isnan(X)
+    known = torch.from_numpy((~missing).astype(X.dtype)) if missing.any() else None
+    x = np.where(missing, X.dtype.type(0), X)
+    return Block(torch.from_numpy(x), known, tuple(torch.from_numpy(np.array(target, X.dtype)) for target in targets))
+
+
+@dataclass
+class Task:
+    """Samples to learn from and to be judged by, and the loss."""
+
+    X: Array
+    samples: Block
+    loss: Loss
+    judge: Loss
+    """What validation looks at: f, or the loss itself where that has another aim."""
+    weights: Tensor
+    """(n,): of the samples, 1 on average."""
+    training: NDArray[np.intp]
+    validation: NDArray[np.intp]
+    imitates: bool
+
+    @classmethod
+    def of(
+        cls, encoder: Encoder, X: Array, loss: str | Loss, targets: Any, weights: Any, share: float, seed: int
+    ) -> "Task":
+        """Check what was given, make what was not, and set some samples aside for validation."""
+        n, m = X.shape
+        imitates = isinstance(loss, str) and loss == "imitation"
+        if imitates and targets is None:
+            targets = exact_answer(encoder, X)
+        targets = tuple(as_floats(target, "targets") for target in targets) if targets is not None else ()
+        if isinstance(loss, str) and loss != "unsupervised":
+            shapes = [(n, len(encoder.components) if imitates else m), (n, m)]
+            if [target.shape for target in targets] != shapes or not all(np.isfinite(t).all() for t in targets):
+                raise ValueError(
+                    f"loss={loss!r} needs two finite targets of shapes {shapes[0]} and {shapes[1]}, "
+                    f"got {', '.join(str(target.shape) for target in targets) or 'none'}."
+                )
+        chosen = LOSSES[loss] if isinstance(loss, str) else loss
+        order = np.random.default_rng(seed).permutation(n)
+        held_out = round(share * n)
+        validation, training = (order[:held_out], order[held_out:]) if held_out else (order, order)
+        judge = unsupervised if imitates else chosen
+        return cls(
+            X, as_block(X, targets), chosen, judge, _checked_weights(weights, n, X.dtype), training, validation, imitates
+        )
+
+    def batches(self, size: int, seed: int, first: int) -> Iterator[tuple[int, Tensor]]:
+        """Rows of batch after batch, from some step on: each pass over the data has its own order, known by its number."""
+        per_pass = max(1, len(self.training) // size)
+        step = first
+        while True:
+            number, place = divmod(step, per_pass)
+            order = np.random.default_rng([seed, number]).permutation(self.training)
+            yield step, torch.from_numpy(order[place * size : (place + 1) * size])
+            step += 1
+
+    def mean_loss(self, network: Network, rows: Tensor) -> Tensor:
+        """Weighted mean of the loss over some samples."""
+        block, weights = self.samples.take(rows), self.weights[rows]
+        losses = self.loss(network, block, network(block.x, block.known))
+        return (weights * losses).sum() / weights.sum()
+
+    @torch.no_grad()
+    def cost(self, network: Network) -> float:
+        """Mean cost of the validation samples, and lam_*/(2 n) ||U||^2 so that answers with another U compare."""
+        total = weight = 0.0
+        for block, rows, answer in self._answers(network, self.validation):
+            costs = self.judge(network, block, answer)
+            total += float((self.weights[rows] * costs).sum())
+            weight += float(self.weights[rows].sum())
+        size = float(network.components.square().sum())
+        return total / max(weight, 1e-30) + network.rank_penalty * size / (2 * len(self.X))
+
+    @torch.no_grad()
+    def best_components(self, network: Network) -> Array:
+        """The dictionary that is best for the codes of all samples, (9): (A + lam_* I) U' = B.
+
+        Where the true background is known, U is fitted to it, else to the cleaned samples.
+        """
+        q, m = network.components.shape
+        sums = Statistics.empty(q, m)
+        for block, rows, answer in self._answers(network, np.arange(len(self.X))):
+            cleaned = block.targets[0] if self.loss is LOSSES["source"] else block.x - answer.outliers
+            if block.known is not None:
+                cleaned = torch.where(block.known > 0, cleaned, answer.low_rank)
+            root = self.weights[rows].sqrt()[:, None]
+            sums = sums.update((root * answer.codes).numpy(), (root * cleaned).numpy())
+        return direct_step(sums, network.rank_penalty)
+
+    def follow(self, encoder: Encoder) -> None:
+        """Imitate the answers of another problem from now on."""
+        if self.imitates:
+            self.samples = as_block(self.X, exact_answer(encoder, self.X))
+
+    def _answers(self, network: Network, rows: NDArray[np.intp]) -> Iterator[tuple[Block, Tensor, Answer]]:
+        for some in np.array_split(rows, -(-len(rows) // _AT_ONCE)):
+            chosen = torch.from_numpy(some)
+            block = self.samples.take(chosen)
+            yield block, chosen, network(block.x, block.known)
+
+
+def _checked_weights(weights: Any, n: int, dtype: Any) -> Tensor:
+    given = np.ones(n, dtype) if weights is None else as_floats(weights, "sample_weight").astype(dtype)
+    if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
+        raise ValueError(f"sample_weight must hold {n} finite numbers of at least 0, not all 0.")
+    return torch.from_numpy(given / given.mean())
