@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import compare_distributed
+import compare_encoder
 import compare_memory
 from compare_projection import FRAMES, LEAVING, STAYING
 from contender import OWN, REFERENCE
@@ -36,6 +37,7 @@ def bars(results: Results) -> list[Bar]:
         "projection": _projection,
         "memory": _memory,
         "stream": _stream,
+        "encoder": _encoder,
         "distributed": _distributed,
     }
     return [bar for name, check in checks.items() if name in results for bar in check(results[name])]
@@ -152,6 +154,20 @@ def _stream_race(rows: dict[str, Row]) -> Iterator[Bar]:
     excess = median_ratio(ours, incremental)
     reached = f"{excess:.2f} times ({ours['cpu'] / incremental['cpu']:.2f} over all)"
     yield Bar("OnlineRobustPCA: CPU time against IncrementalPCA", "≤ 3 times", reached, excess <= 3)
+
+
+def _encoder(comparison: Results) -> Iterator[Bar]:
+    if comparison["rows_per_batch"] != compare_encoder.ROWS:
+        return
+    rows = {row["name"]: row for row in comparison["rows"]}
+    for shape, rate, aim, batch, single in (
+        (compare_encoder.VIDEO, 0.25, 0.5, 5, 3),
+        (compare_encoder.AUDIO, 0.45, 0.6, 2.5, 2),
+    ):
+        row, what = rows[shape.name], f"encoder, {shape.name}, q = {shape.atoms}"
+        yield Bar(f"{what}: rate against sgemm", f"≥ {rate}, aim {aim}", f"{row['rate']:.2f}", row["rate"] >= rate)
+        for key, wanted, kind in (("times_numpy", batch, "batch"), ("times_numpy_single", single, "one sample")):
+            yield Bar(f"{what}: {kind} against NumPy", f"≥ {wanted} times", f"{row[key]:.1f} times", row[key] >= wanted)
 
 
 def _distributed(comparison: Results) -> Iterator[Bar]:

@@ -5,6 +5,7 @@ from typing import Any
 from bars import Results, bars
 from contender import REFERENCE
 from distributed_report import distributed
+from encoder_report import encoder
 from race import RANK_FLOOR
 from stream_report import stream
 from tables import as_table, number
@@ -44,6 +45,7 @@ def markdown(results: Results) -> str:
         "projection": _projection,
         "memory": _memory,
         "stream": stream,
+        "encoder": encoder,
         "distributed": distributed,
     }
     lines = ["# Benchmarks", "", INTRODUCTION, *_bars(results)]

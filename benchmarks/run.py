@@ -13,13 +13,14 @@ from typing import Any
 
 from environment import facts, pin_threads, thread_pools
 
-NAMES = ("pcp", "unconstrained", "projection", "memory", "stream", "distributed")
+NAMES = ("pcp", "unconstrained", "projection", "memory", "stream", "encoder", "distributed")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def comparisons(quick: bool) -> dict[str, Callable[[], dict[str, Any]]]:
     """The comparisons by name. Imported late: threads must be pinned before numpy comes in."""
     import compare_distributed
+    import compare_encoder
     import compare_memory
     import compare_pcp
     import compare_projection
@@ -34,6 +35,7 @@ def comparisons(quick: bool) -> dict[str, Callable[[], dict[str, Any]]]:
         "projection": lambda: compare_projection.compare(40 if quick else compare_projection.FRAMES),
         "memory": lambda: compare_memory.compare((SMALL,) if quick else compare_memory.SIZES),
         "stream": lambda: compare_stream.compare(quick),
+        "encoder": lambda: compare_encoder.compare(quick),
         "distributed": lambda: compare_distributed.compare(quick),
     }
 

@@ -127,7 +127,7 @@ def propagate(
     clipped : callable
         `clip_towards`, or the same with a gradient of its own.
     """
-    rectified = (lambda c: c.clip(0, None)) if signs.codes else (lambda c: c)
+    rectified: Callable[[Any], Any] = (lambda c: c.clip(0, None)) if signs.codes else (lambda c: c)
     r, c = x, None
     for k in range(n_layers):
         own = min(k, len(layers.threshold) - 1)
@@ -444,9 +444,9 @@ class Encoder:
     @classmethod
     def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         try:
-            arrays = dict(arrays)
-            layers = Layers(*(arrays.pop(name) for name in Layers._fields))
-            return cls(layers=layers, **parameters, **arrays)
+            parts: dict[str, Any] = parameters | arrays
+            layers = Layers(*(parts.pop(name) for name in Layers._fields))
+            return cls(layers=layers, **parts)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             raise store.StoreError("The file does not hold a complete Encoder.") from None
 
@@ -454,7 +454,7 @@ class Encoder:
 def _threads(n_jobs: int | None) -> int:
     if n_jobs in (None, 1):
         return 1
-    from joblib import effective_n_jobs
+    from joblib import effective_n_jobs  # type: ignore[import-untyped]
 
     return int(effective_n_jobs(n_jobs))
 

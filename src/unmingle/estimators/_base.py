@@ -147,7 +147,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             Where to; an existing file is replaced once the new one is complete.
         """
         check_is_fitted(self)
-        parameters: dict[str, Any] = {"init": self.get_params(), "fitted": dict(_fitted(self))}
+        names = [*self._learnt, *(["feature_names_in_"] if hasattr(self, "feature_names_in_") else [])]
+        fitted = {name: getattr(self, name) for name in names}
+        parameters: dict[str, Any] = {"init": self.get_params(), "fitted": fitted}
         if np.ndim(self.outlier_penalty):
             parameters["init"]["outlier_penalty"] = np.asarray(self.outlier_penalty, dtype=np.float64)
         state, arrays = self._state_to_store()
@@ -271,7 +273,3 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _fitted(model: BaseEstimator) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")]

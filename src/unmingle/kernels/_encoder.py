@@ -20,6 +20,7 @@ _FEW_ROWS = 24
 """Fewer go one by one: BLAS is then faster with vectors than with such slim matrices."""
 
 Array = NDArray[np.floating[Any]]
+_put: Any = tuple_setitem
 
 
 def encode_layers(
@@ -66,7 +67,7 @@ def _read_only(part: Array) -> Array:
 
 @lru_cache
 def _constants(q: int, dtype: Any) -> tuple[tuple[Any, ...], Array]:
-    """As many zeros as atoms, whose number is part of their type and so known when a kernel is compiled for it; no codes at all."""
+    """A zero for each atom, their number part of the type and so known to the compiler; and no codes at all."""
     return (dtype.type(0),) * q, _read_only(np.empty((0, q), dtype))
 
 
@@ -96,7 +97,7 @@ def _images(code, other, atoms, j):  # type: ignore[no-untyped-def]
 def _add(sums, rows, j, r):  # type: ignore[no-untyped-def]
     """Sums of H r with the share of feature j."""
     for a in range(len(sums)):
-        sums = tuple_setitem(sums, a, sums[a] + rows[a, j] * r)
+        sums = _put(sums, a, sums[a] + rows[a, j] * r)
     return sums
 
 
@@ -105,8 +106,8 @@ def _add_both(sums, others, rows, j, r, s):  # type: ignore[no-untyped-def]
     """Sums of H r and H s with the shares of feature j."""
     for a in range(len(sums)):
         row = rows[a, j]
-        sums = tuple_setitem(sums, a, sums[a] + row * r)
-        others = tuple_setitem(others, a, others[a] + row * s)
+        sums = _put(sums, a, sums[a] + row * r)
+        others = _put(others, a, others[a] + row * s)
     return sums, others
 
 
@@ -156,7 +157,7 @@ def _read(row, zeros):  # type: ignore[no-untyped-def]
     """The numbers of a short row."""
     values = zeros
     for a in range(len(zeros)):
-        values = tuple_setitem(values, a, row[a])
+        values = _put(values, a, row[a])
     return values
 
 

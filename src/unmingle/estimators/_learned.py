@@ -1,0 +1,461 @@
+"""`LearnedRobustPCA`: a trained encoder in place of iterations."""
+
+from collections.abc import Callable
+from math import ceil
+from os import PathLike
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import as_floats, check_choice, check_count, check_matrix, check_positive, generator, require
+from .._validation import given_penalties, is_frame
+from ..decomposition import Decomposition, scale_root
+from ..encoder import STRUCTURES, Encoder
+from ..online import Statistics, direct_step
+from ..tracking import robust_start
+from ._base import Array, RobustTransformer
+
+_LOSSES = ("unsupervised", "imitation", "source")
+_SOLVED = 1e-4
+"""Tolerance of the dictionary that training starts from."""
+_STEPS_PER_WINDOW = 10
+"""Training steps whenever the window has moved on."""
+_JUDGED = 1000
+"""Samples, at most, whose gaps the model card tells of."""
+
+
+class LearnedRobustPCA(RobustTransformer):
+    r"""Robust principal components with an encoder that was trained: outliers found in a fixed, short time.
+
+    ``fit`` first solves (4) for the components U, then trains a network of ``n_layers`` layers, each of the form of one
+    pass of the iterative algorithm for the robust projection (5), to do in few layers what takes many passes::
+
+        c <- H' (x - o),   d = A c,   o <- soft(x - d, t);     in the end s = H (x - o)
+
+    ``transform`` and ``decompose`` run the network, 4 m q flops for each sample and layer, and need no torch. How good
+    each answer is `decompose` tells by ``sample_gap``; the network never is worse than the untrained one on data kept
+    for validation. Data are not centred; NaN means missing.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        At most so many components; None for as many as the data ask for.
+    n_layers : int
+        Layers of the network.
+    loss : {"unsupervised", "imitation", "source"}
+        What training makes small: the cost of (5) itself; the distance from its exact solution; or, where the true parts
+        are known, the distance of low-rank part and outliers from them.
+    update_dictionary : bool
+        Whether the components are trained too.
+    tied : bool
+        Whether all layers share their numbers.
+    structure : {"low_rank", "full"}
+        A H' as a product, or as one matrix: for few features only.
+    rank_penalty, outlier_penalty : float, array of shape (n_features,) for the latter, or "auto"
+        As in `RobustPCA`.
+    max_passes : float
+        Passes over the data, at most.
+    max_steps : int
+        Steps of training, at most.
+    batch_size : int
+        Samples of a step.
+    step_size : float
+        Size of the steps of one layer, relative to the mean size of each parameter.
+    validation : float
+        Share of the samples that judge and are not learnt from.
+    window : int
+        Samples of a stream on which `partial_fit` trains.
+    window_step : int
+        Samples by which the window moves on.
+    forgetting : float in (0, 1], or "auto"
+        What every sample of a stream multiplies the weight of the past by in the dictionary; "auto" is 1 - 1 / window.
+    n_jobs : int, optional
+        Threads of `transform` and `decompose`; -1 for all processors.
+    random_state : int, Generator, RandomState or None
+        Starts the partial SVD, chooses validation samples and the order of the others.
+
+    Attributes
+    ----------
+    encoder_ : Encoder
+        The network.
+    components_ : array of shape (n_components_, n_features)
+        Atoms U'.
+    n_components_ : int
+        Number of components.
+    rank_penalty_, outlier_penalty_ : float, or array if one was given
+        The penalties used.
+    history_ : array of shape (n_looks, 2)
+        Step and validation cost, in units of the data, whenever training looked; the first one is the untrained network.
+    card_ : dict
+        Model card: what was trained on what, how, and how good it became.
+    n_samples_seen_ : int
+        Samples learnt from.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str
+        Names of the features, if the data had such.
+
+    See Also
+    --------
+    unmingle.RobustPCA : exact, for one matrix.
+    unmingle.Encoder : the network alone.
+
+    References
+    ----------
+    .. [1] P. Sprechmann, A. M. Bronstein, G. Sapiro, "Learning Robust Low-Rank Representations", 2012.
+
+    Examples
+    --------
+    >>> import numpy as np, unmingle
+    >>> made = unmingle.synth.low_rank_plus_sparse(400, 50, 2, noise=0.05, random_state=0)
+    >>> model = unmingle.LearnedRobustPCA(n_layers=3, random_state=0).fit(made.X[:300])
+    >>> codes = model.transform(made.X[300:])
+    >>> codes.shape
+    (100, 2)
+    >>> cost = model.history_[:, 1]
+    >>> bool(cost.min() < cost[0])
+    True
+    """
+
+    _learnt: ClassVar = (
+        "card_",
+        "components_",
+        "history_",
+        "n_components_",
+        "n_features_in_",
+        "n_samples_seen_",
+        "outlier_penalty_",
+        "rank_penalty_",
+    )
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        n_layers: int = 5,
+        loss: str = "unsupervised",
+        update_dictionary: bool = False,
+        tied: bool = True,
+        structure: str = "low_rank",
+        rank_penalty: float | str = "auto",
+        outlier_penalty: Any = "auto",
+        max_passes: float = 100,
+        max_steps: int = 1500,
+        batch_size: int = 64,
+        step_size: float = 0.01,
+        validation: float = 0.1,
+        window: int = 100,
+        window_step: int = 10,
+        forgetting: float | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_layers = n_layers
+        self.loss = loss
+        self.update_dictionary = update_dictionary
+        self.tied = tied
+        self.structure = structure
+        self.rank_penalty = rank_penalty
+        self.outlier_penalty = outlier_penalty
+        self.max_passes = max_passes
+        self.max_steps = max_steps
+        self.batch_size = batch_size
+        self.step_size = step_size
+        self.validation = validation
+        self.window = window
+        self.window_step = window_step
+        self.forgetting = forgetting
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callback: Callable[[Any], object] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> Self:
+        """Learn the components, then train the encoder.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Training data; NaN means missing.
+        y : array of shape (n_samples, 2, n_features), optional
+            With ``loss="source"`` the true background and foreground of each sample; not read otherwise.
+        callback : callable, optional
+            Called now and then with a `unmingle.learn.Progress`; a true answer ends training.
+        checkpoint : path, optional
+            A file from which interrupted training goes on.
+        """
+        X = check_matrix(self._validated(X, reset=True))
+        return self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from one more block of a stream: the window moves on, and training with it.
+
+        Whenever ``window_step`` samples have come, they are encoded, the dictionary takes them in if
+        ``update_dictionary``, with the past fading by ``forgetting``, and the encoder is trained a little on the last
+        ``window`` samples. The first samples are learnt from as by `fit`.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing.
+        y : array of shape (n_samples, 2, n_features), optional
+            As in `fit`.
+        """
+        X = self._validated(X, reset=not hasattr(self, "n_features_in_"))
+        news = Rows(X, self._sources(X, y))
+        if not hasattr(self, "encoder_"):
+            self._rows, self._n_learnt = news.take(slice(0)), 0
+        if len(self._rows.X) < check_count(self.window, "window"):
+            news = self._begin(news)
+        self._fresh = self._fresh.followed_by(news)
+        step = check_count(self.window_step, "window_step")
+        while len(self._fresh.X) >= step:
+            self._follow(self._fresh.take(slice(step)))
+            self._fresh = self._fresh.take(slice(step, None))
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Codes of new samples, by the network.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components_)
+        """
+        check_is_fitted(self)
+        return self.encoder_.encode(self._validated(X, reset=False), n_jobs=self.n_jobs)[0]
+
+    def decompose(self, X: Any) -> Decomposition:
+        """Low-rank part, outliers and residual of new samples as the network finds them, each with its certificate.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing, and ``low_rank`` is its imputation.
+
+        Returns
+        -------
+        Decomposition
+            With ``sample_gap``, the relative duality gap of (5) for each sample; ``gap`` is the largest of them and
+            ``objective`` the sum of their costs.
+        """
+        check_is_fitted(self)
+        data = self._validated(X, reset=False)
+        codes, outliers = self.encoder_.encode(data, n_jobs=self.n_jobs)
+        gap = self.encoder_.gap(data, codes, outliers)
+        return self._decomposition(data, codes, gap, X if is_frame(X) else None, outliers)
+
+    def _decomposition(
+        self, data: Array, codes: Array, gap: Array, frame: Any = None, outliers: Array | None = None
+    ) -> Decomposition:
+        if outliers is None:
+            outliers = self.encoder_.encode(data)[1]
+        with np.errstate(over="ignore"):
+            cost = float(np.sum(self.encoder_.cost(data, codes, outliers)))
+        return Decomposition(
+            codes, self._atoms(data.dtype), data, outliers, self.rank_penalty_, self.outlier_penalty_,
+            objective=cost, gap=float(np.max(gap)), sample_gap=gap, _frame=frame,
+        )  # fmt: skip
+
+    def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
+        codes, outliers = self.encoder_.encode(X, n_jobs=self.n_jobs)
+        return codes, self.encoder_.gap(X, codes, outliers)
+
+    def _projector(self) -> Self:
+        light = super()._projector()
+        light.encoder_ = self.encoder_
+        return light
+
+    def _sources(self, X: Array, y: Any) -> tuple[Array, ...]:
+        """True background and foreground, where the loss looks at them."""
+        if check_choice(self.loss, "loss", _LOSSES) != "source":
+            return ()
+        if y is None:
+            raise ValueError(
+                "loss='source' requires y to be passed, but the target y is None: "
+                "an array of shape (n_samples, 2, n_features) with background and foreground."
+            )
+        parts = as_floats(y, "y")
+        if parts.shape != (len(X), 2, X.shape[1]) or not np.isfinite(parts).all():
+            raise ValueError(
+                f"y must hold the finite background and foreground of every sample, shape {(len(X), 2, X.shape[1])}, "
+                f"got {parts.shape}."
+            )
+        return parts[:, 0].astype(X.dtype), parts[:, 1].astype(X.dtype)
+
+    def _learn(
+        self,
+        rows: "Rows",
+        problem: tuple[Array, float, Any] | None = None,
+        callback: Callable[[Any], object] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> Self:
+        """Components, unless they are given with their penalties, and layers."""
+        check_choice(self.structure, "structure", STRUCTURES)
+        window = check_count(self.window, "window")
+        self._seed = int(generator(self.random_state).integers(2**31))
+        components, lam_star, lam = problem or self._solve(rows.X)
+        self._root = scale_root(rows.X)
+        start = Encoder.from_components(
+            components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=self.n_layers, tied=bool(self.tied),
+            structure=self.structure,
+        )  # fmt: skip
+        per_pass = max(1, round((1 - self.validation) * len(rows.X)) // check_count(self.batch_size, "batch_size"))
+        steps = min(ceil(check_positive(self.max_passes, "max_passes") * per_pass), self.max_steps)
+        training = self._train(
+            start, rows, steps, self.validation, self._seed, callback=callback, checkpoint=checkpoint,
+            update_dictionary=bool(self.update_dictionary),
+        )  # fmt: skip
+        self.rank_penalty_, self.outlier_penalty_ = lam_star, lam
+        self._adopt(training.encoder)
+        unit = float(self._root) ** 4
+        self.history_ = np.array([(look.step, look.cost * unit) for look in training.history], dtype=np.float64)
+        self.n_samples_seen_ = len(rows.X)
+        self._rows = rows.take(slice(-window, None))
+        self._fresh = rows.take(slice(0))
+        self._statistics: Statistics | None = None
+        self.card_ = self._card(rows, training)
+        return self
+
+    def _solve(self, X: Array) -> tuple[Array, float, Any]:
+        """The dictionary of (4), and the penalties."""
+        n_components = None if self.n_components is None else check_count(self.n_components, "n_components")
+        penalties = given_penalties(self.rank_penalty, self.outlier_penalty, X.shape[1])
+        part = robust_start(X, n_components, *penalties, tol=_SOLVED, random_state=self._seed)
+        return part.components, part.rank_penalty, part.outlier_penalty
+
+    def _train(
+        self, start: Encoder, rows: "Rows", steps: int, validation: float, seed: Any, **options: Any
+    ) -> Any:
+        """Training in units in which the largest entry is about one; its encoder in those of the data."""
+        learn = require("unmingle.learn", "train")
+        scaled = rows.scaled(1 / self._root)
+        training = learn.train(
+            start.rescaled(1 / self._root), scaled.X, loss=self.loss, targets=scaled.sources or None, steps=steps,
+            batch_size=self.batch_size, step_size=self.step_size, validation=validation, random_state=seed, **options,
+        )  # fmt: skip
+        return training._replace(encoder=training.encoder.rescaled(self._root))
+
+    def _adopt(self, encoder: Encoder) -> None:
+        self.encoder_, self.components_, self.n_components_ = encoder, encoder.components, len(encoder.components)
+
+    def _begin(self, news: "Rows") -> "Rows":
+        """Learn from the first samples of a stream, again whenever they have become half as many more."""
+        room = self.window - len(self._rows.X)
+        rows, n_learnt = self._rows.followed_by(news.take(slice(room))), self._n_learnt
+        if len(rows.X) >= min(1.5 * n_learnt, self.window):
+            check_matrix(rows.X)
+            self._learn(rows)
+            self._n_learnt = len(rows.X)
+        else:
+            self.n_samples_seen_ += len(rows.X) - len(self._rows.X)
+            self._rows = rows
+        return news.take(slice(room, None))
+
+    def _follow(self, block: "Rows") -> None:
+        """Move the window on by a block: dictionary, then layers."""
+        if self._statistics is None:
+            self._statistics = self._sums(self._rows)
+        self._statistics = self._statistics.merge(self._sums(block))
+        self._rows = self._rows.followed_by(block).take(slice(-self.window, None))
+        encoder = self.encoder_
+        if self.update_dictionary:
+            unit = self.encoder_.rescaled(1 / self._root)
+            encoder = unit.moved_to(direct_step(self._statistics, unit.rank_penalty)).rescaled(self._root)
+        self.n_samples_seen_ += len(block.X)
+        if not np.isnan(self._rows.X).all():
+            seed = [self._seed, self.n_samples_seen_]
+            encoder = self._train(encoder, self._rows, _STEPS_PER_WINDOW, 0.0, seed).encoder
+        self._adopt(encoder)
+
+    def _sums(self, rows: "Rows") -> Statistics:
+        """Statistics of samples as the network encodes them, in units of training."""
+        scaled, unit = rows.scaled(1 / self._root), self.encoder_.rescaled(1 / self._root)
+        codes, outliers = unit.encode(scaled.X)
+        low_rank = codes @ unit.components.astype(codes.dtype)
+        cleaned = scaled.sources[0] if scaled.sources else scaled.X - outliers
+        forgetting = 1 - 1 / self.window if isinstance(self.forgetting, str) else float(self.forgetting)
+        return Statistics.of(codes, np.where(np.isnan(cleaned), low_rank, cleaned), forgetting)
+
+    def _card(self, rows: "Rows", training: Any) -> dict[str, Any]:
+        """What was trained on what, and how good it became."""
+        from .. import __version__
+
+        some = rows.X[:: max(1, len(rows.X) // _JUDGED)]
+        gap = self.encoder_.gap(some, *self.encoder_.encode(some))
+        unit = float(self._root) ** 4
+        return {
+            "made by": f"unmingle {__version__}",
+            "samples": len(rows.X),
+            "features": rows.X.shape[1],
+            "components": self.n_components_,
+            "layers": f"{self.n_layers}, {'tied' if self.tied else 'untied'}, {self.structure}",
+            "loss": self.loss,
+            "dictionary trained": bool(self.update_dictionary),
+            "rank penalty": self.rank_penalty_,
+            "outlier penalty": float(np.mean(self.outlier_penalty_)),
+            "steps": training.history[-1].step,
+            "validation cost, untrained": training.history[0].cost * unit,
+            "validation cost, trained": training.history[-1].best * unit,
+            "median relative gap on training data": float(np.median(gap)),
+        }
+
+    def _state_to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        values, arrays = self.encoder_._to_store()
+        kept = {f"encoder.{name}": array for name, array in arrays.items()}
+        for name, rows in (("rows", self._rows), ("fresh", self._fresh)):
+            kept |= {f"stream.{name}.{place}": part for place, part in enumerate((rows.X, *rows.sources))}
+        stream: dict[str, Any] = {"seed": self._seed, "root": self._root, "n_learnt": getattr(self, "_n_learnt", 0)}
+        if self._statistics is not None:
+            kept |= {"stream.A": self._statistics.A, "stream.B": self._statistics.B}
+            stream |= {"weight": self._statistics.weight, "decay": self._statistics.decay}
+        return {"encoder": values, "stream": stream}, kept
+
+    def _state_from_store(self, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        own = {name.removeprefix("encoder."): part for name, part in arrays.items() if name.startswith("encoder.")}
+        self._adopt(Encoder._from_store(parameters["encoder"], own))
+        self._rows, self._fresh = (
+            Rows(arrays[f"stream.{name}.0"], tuple(arrays[key] for key in (f"stream.{name}.1", f"stream.{name}.2") if key in arrays))
+            for name in ("rows", "fresh")
+        )
+        stream = parameters["stream"]
+        self._seed, self._root, self._n_learnt = int(stream["seed"]), float(stream["root"]), int(stream["n_learnt"])
+        sums = "stream.A" in arrays
+        self._statistics = (
+            Statistics(arrays["stream.A"], arrays["stream.B"], stream["weight"], stream["decay"]) if sums else None
+        )
+
+
+class Rows(NamedTuple):
+    """Samples with their true parts, if those are known."""
+
+    X: Array
+    sources: tuple[Array, ...] = ()
+
+    def take(self, some: slice) -> "Rows":
+        """Some of the rows."""
+        return Rows(self.X[some], tuple(part[some] for part in self.sources))
+
+    def followed_by(self, later: "Rows") -> "Rows":
+        """These rows, then others, in the type of the first."""
+        pairs = zip((self.X, *self.sources), (later.X, *later.sources), strict=True)
+        X, *sources = (np.concatenate([first, then.astype(first.dtype, copy=False)]) for first, then in pairs)
+        return Rows(X, tuple(sources))
+
+    def scaled(self, root: float) -> "Rows":
+        """All numbers times root^2."""
+        factor = self.X.dtype.type(root)
+        X, *sources = (part * factor * factor for part in (self.X, *self.sources))
+        return Rows(X, tuple(sources))
