@@ -11,8 +11,8 @@ Algorithm 1 as an encoder through `Encoder.encode`, float32, batches of {rows} s
 rounds. *Of sgemm*: 4 m q flops for each sample and layer over the CPU time, relative to the same of a product of two
 {side}x{side} matrices in the same round; the readout, 2 m q flops a sample, is not counted. *Times NumPy*: CPU time of
 `backend="numpy"` over ours. *µs*: CPU time for each sample and layer; the authors of the method report 92 µs for 88x72
-pixels and 5 components on their GPU of 2012. *{jobs} threads*: wall time of one over that of
-`n_jobs={jobs}` for four batches at once, whatever else the machine does included. *Difference*: of the compiled from the plain answer, relative.
+pixels and 5 components on their GPU of 2012. *{jobs} threads*: wall time of one over that of `n_jobs={jobs}` for four
+batches at once, whatever else the machine does included. *Difference*: of the compiled from the plain answer, relative.
 """
 
 

@@ -127,6 +127,13 @@ def check_positive(value: Any, name: str, *, zero: bool = False) -> float:
     return float(value)
 
 
+def check_share(value: Any, name: str) -> float:
+    """Return a number of at least 0 and below 1, or say what is wrong with it."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < 1:
+        raise ValueError(f"{name} must be a number of at least 0 and below 1, got {value!r}.")
+    return float(value)
+
+
 def check_count(value: Any, name: str) -> int:
     """Return a whole number of at least 1, or say what is wrong with it."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:

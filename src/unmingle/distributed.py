@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from . import kernels, solvers
 from ._validation import check_count, check_positive, given_penalties
 from .decomposition import scale_root
-from .estimators import OnlineRobustPCA, RobustPCA
+from .estimators import LearnedRobustPCA, OnlineRobustPCA, RobustPCA
 from .iterate import Progress, Result, run
 from .online import Balanced, Statistics, balance, direct_step
 from .penalties import from_noise
@@ -36,7 +36,7 @@ from .tracking import noise_and_floor, robust_start
 __all__ = ["LazyDecomposition", "decompose", "fit"]
 
 Array = NDArray[np.floating[Any]]
-Model = TypeVar("Model", RobustPCA, OnlineRobustPCA)
+Model = TypeVar("Model", RobustPCA, OnlineRobustPCA, LearnedRobustPCA)
 
 _EXACT = {"float64": 1e-12, "float32": 1e-6}
 """Relative gap to which samples are encoded."""
@@ -114,9 +114,11 @@ def fit(
 
     Parameters
     ----------
-    model : RobustPCA or OnlineRobustPCA
-        What to fit; its parameters count, but for ``solver``, ``tol``, ``max_iter``, ``dictionary_step`` and
-        ``batch_size``. With ``forgetting`` below 1, later rows weigh more; "auto" weighs all alike.
+    model : RobustPCA, OnlineRobustPCA or LearnedRobustPCA
+        What to fit; its parameters count, but for ``solver``, ``tol``, ``max_iter``, ``dictionary_step`` and the
+        ``batch_size`` of streams. With ``forgetting`` below 1, later rows of a stream weigh more; "auto" weighs all
+        alike. The encoder of a LearnedRobustPCA is trained here, on the rows of the start, once the dictionary is
+        found.
     X : dask array of shape (n_samples, n_features)
         Samples as rows, in chunks of whole rows or else rechunked to such; NaN means missing.
     max_passes : int
@@ -131,7 +133,7 @@ def fit(
 
     Returns
     -------
-    RobustPCA or OnlineRobustPCA
+    RobustPCA, OnlineRobustPCA or LearnedRobustPCA
         The same model, fitted. ``RobustPCA.gap_`` is NaN: a certificate of (2) would take the norm of all residuals;
         ``objective_`` is that of the last pass, before its dictionary step, which only lowers it.
 
@@ -144,8 +146,12 @@ def fit(
     >>> model.n_components_, model.converged_
     (2, True)
     """
+    if isinstance(model, LearnedRobustPCA):
+        return _fit_learned(model, X, max_passes=max_passes, tol=tol, start_size=start_size, callback=callback)
     if not isinstance(model, RobustPCA | OnlineRobustPCA):
-        raise TypeError(f"model must be a RobustPCA or an OnlineRobustPCA, got a {type(model).__name__}.")
+        raise TypeError(
+            f"model must be a RobustPCA, an OnlineRobustPCA or a LearnedRobustPCA, got a {type(model).__name__}."
+        )
     max_passes, tol = check_count(max_passes, "max_passes"), check_positive(tol, "tol")
     X = _in_rows(X)
     start = model._validated(_spread_rows(X, check_count(start_size, "start_size")), reset=True)
@@ -162,12 +168,25 @@ def fit(
     return model
 
 
-def decompose(model: RobustPCA | OnlineRobustPCA, X: Any) -> LazyDecomposition:
+def _fit_learned(model: LearnedRobustPCA, X: Any, *, start_size: int, **options: Any) -> LearnedRobustPCA:
+    """The dictionary from all rows, the layers from those of the start."""
+    if model.loss == "source" or model.update_dictionary:
+        raise ValueError(
+            "distributed.fit finds the dictionary from all rows and has no true parts; "
+            "take loss='unsupervised' or 'imitation' and update_dictionary=False."
+        )
+    shared = {name: getattr(model, name) for name in ("n_components", "rank_penalty", "outlier_penalty", "random_state")}
+    found = fit(RobustPCA(**shared), X, start_size=start_size, **options)
+    rows = model._validated(_spread_rows(_in_rows(X), start_size), reset=True)
+    return model._learn_layers(rows, found.components_, found.rank_penalty_, found.outlier_penalty_, X.shape[0])
+
+
+def decompose(model: RobustPCA | OnlineRobustPCA | LearnedRobustPCA, X: Any) -> LazyDecomposition:
     """Low-rank part, outliers and residual of a Dask array, chunk by chunk when they are computed or stored.
 
     Parameters
     ----------
-    model : RobustPCA or OnlineRobustPCA
+    model : RobustPCA, OnlineRobustPCA or LearnedRobustPCA
         Fitted.
     X : dask array of shape (n_samples, n_features)
         Samples; NaN means missing.

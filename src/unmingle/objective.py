@@ -172,9 +172,9 @@ def projection_gap(
 
     The dual is max <x, y> - 1/2 ||y||^2 - ||U'y||^2 / (2 lam_*) subject to ||y||_inf <= lam; y = alpha r with
     r = clip(x - Us, -lam, lam) is feasible for alpha in [0, 1], and the best alpha has a closed form. At alpha = 1 the
-    gap of the best outliers for the codes, soft(x - Us, lam), is ||U'r - lam_* s||^2 / (2 lam_*), which no large outlier
-    can blur; what other outliers cost more is added. With nonnegative codes only the positive part of U'y counts in the
-    dual; with nonnegative outliers only y <= lam is asked for.
+    gap of the best outliers for the codes, soft(x - Us, lam), is ||U'r - lam_* s||^2 / (2 lam_*), which no large
+    outlier can blur; what other outliers cost more is added. With nonnegative codes only the positive part of U'y
+    counts in the dual; with nonnegative outliers only y <= lam is asked for.
 
     Parameters
     ----------

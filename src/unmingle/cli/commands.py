@@ -9,6 +9,8 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from . import console
+from .options import Json, Quiet, penalty
+from .train_command import train
 
 
 class Plain(TyperGroup):
@@ -40,19 +42,6 @@ class Solver(StrEnum):
     PCP = "pcp"
 
 
-def penalty(text: str) -> float | str:
-    """Read a penalty: a positive number, or "auto"."""
-    if text == "auto":
-        return text
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value < float("inf"):
-        raise typer.BadParameter(f"expected a positive number or 'auto'; got {text!r}.")
-    return value
-
-
 def show_version(wanted: bool) -> None:
     """Print the version and end."""
     if wanted:
@@ -63,9 +52,6 @@ def show_version(wanted: bool) -> None:
 NOTEWORTHY_RATIO = 20.0
 
 app = typer.Typer(cls=Plain, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print no results and no progress.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 
 
 @app.callback()
@@ -242,6 +228,9 @@ def fit(
         console.print_learning(figures, target)
 
 
+app.command()(train)
+
+
 @app.command()
 def export(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .safetensors file saved by unmingle.")],
@@ -275,6 +264,49 @@ def export(
         console.print_json({"model": str(model), **figures, "onnx": str(out)})
     elif not quiet:
         console.print_export(figures, out)
+
+
+class Experiment(StrEnum):
+    """What can be reproduced."""
+
+    TABLE1 = "table1"
+    ONLINE = "online"
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[
+        Experiment, typer.Argument(help="table1: encoders on faces not seen. online: faces in the order of time.")
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where the faces are; by default the variable UNMINGLE_DATA tells."),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results go.")] = Path("unmingle-reproduce"),
+    steps: Annotated[int, typer.Option(min=1, help="Training steps of an encoder at most, of 64 samples.")] = 1500,
+    jobs: Annotated[int, typer.Option(min=-1, help="Processes of table1; -1 for as many as processors.")] = -1,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Repeat an experiment of the paper on your copy of the data: a JSON file and a page with figures.
+
+    The folder holds the files of known sets of faces, or pictures of your own: all of one size, in one sub-folder for
+    each person, or in the order of time. What is done is kept: the same command goes on where it was interrupted.
+    """
+    with console.warnings_as_sentences():
+        from . import reproduction
+        from .files import ready_folder
+
+        folder, target = reproduction.data_folder(data), ready_folder(out)
+        with console.counter(f"Reproducing {experiment}", None, quiet=quiet) as advance:
+            if experiment is Experiment.TABLE1:
+                result = reproduction.table1(folder, target, steps, jobs or -1, advance)
+            else:
+                result = reproduction.online(folder, target, steps, advance)
+    if as_json:
+        console.print_json(result)
+    elif not quiet:
+        console.print_reproduction(experiment, result, target)
 
 
 @app.command()

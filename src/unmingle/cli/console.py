@@ -94,6 +94,29 @@ def print_learning(figures: Mapping[str, Any], model: Path) -> None:
     results.print(f"model: {model}", soft_wrap=True)
 
 
+def print_training(card: Mapping[str, Any], model: Path) -> None:
+    """Print the card of a trained model, and where the model lies."""
+    results = output()
+    results.print(_facts(_card_facts(card)))
+    results.print(f"model: {model}", soft_wrap=True)
+
+
+def print_reproduction(experiment: str, result: Mapping[str, Any], folder: Path) -> None:
+    """Print the costs in short, and where the page is."""
+    if experiment == "online":
+        rows = [[name, f"{cost:.4f}"] for name, cost in result["mean_F_settled"].items()]
+        output().print(_table(["mean F of later faces", ""], rows))
+    else:
+        deepest = str(max(result["settings"]["layers"]))
+        for name, splits in result["sets"].items():
+            for split, entry in splits.items():
+                rows = [[f"{method}, {deepest} layers", f"{c[deepest]['f']:.4f}", f"{c[deepest]['F']:.4f}"]
+                        for method, c in entry["cells"].items()]  # fmt: skip
+                rows += [[f"exact, {which}", f"{c['f']:.4f}", f"{c['F']:.4f}"] for which, c in entry["exact"].items()]
+                output().print(_table([f"{name}, split by {split}", "f", "F"], rows))
+    output().print(f"Page: {printable(str(folder / experiment))}.html")
+
+
 def print_export(figures: Mapping[str, Any], out: Path) -> None:
     """Print what was exported, whether it was checked, and where it lies."""
     results = output()
@@ -161,6 +184,8 @@ def _card_facts(card: Mapping[str, Any], above: str = "") -> dict[str, str]:
     for name, value in card.items():
         if isinstance(value, Mapping) and value:
             facts |= _card_facts(value, f"{above}{name}.")
+        elif isinstance(value, float):
+            facts[f"{above}{name}"] = f"{value:.6g}"
         else:
             facts[f"{above}{name}"] = value if isinstance(value, str) else json.dumps(value)
     return facts
@@ -231,8 +256,11 @@ def progress(description: str, *, quiet: bool) -> Iterator[Callable[[Any], None]
 
 
 @contextmanager
-def counter(description: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Show a bar with the time left on standard error, if it is a terminal; yield what tells it how much is done."""
+def counter(description: str, total: int | None, *, quiet: bool) -> Iterator[Callable[..., None]]:
+    """Show a bar with the time left on standard error, if it is a terminal; yield what tells it how much is done.
+
+    Where the total is not known yet, it is told later, together with how much is done.
+    """
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     timing = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
@@ -240,8 +268,8 @@ def counter(description: str, total: int, *, quiet: bool) -> Iterator[Callable[[
     with Progress(*columns, *timing, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(description, total=total)
 
-        def count(done: int) -> None:
-            bar.update(task, description=description, completed=done)
+        def count(done: int, of: int | None = None) -> None:
+            bar.update(task, description=description, completed=done, total=of)
 
         with _log_shown(bar, task):
             yield count

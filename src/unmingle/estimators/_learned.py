@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import ceil
+from numbers import Real
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -9,8 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import as_floats, check_choice, check_count, check_matrix, check_positive, generator, require
-from .._validation import given_penalties, is_frame
+from .._validation import (
+    as_floats,
+    check_choice,
+    check_count,
+    check_matrix,
+    check_positive,
+    check_share,
+    generator,
+    given_penalties,
+    is_frame,
+    require,
+)
 from ..decomposition import Decomposition, scale_root
 from ..encoder import STRUCTURES, Encoder
 from ..online import Statistics, direct_step
@@ -45,8 +56,8 @@ class LearnedRobustPCA(RobustTransformer):
     n_layers : int
         Layers of the network.
     loss : {"unsupervised", "imitation", "source"}
-        What training makes small: the cost of (5) itself; the distance from its exact solution; or, where the true parts
-        are known, the distance of low-rank part and outliers from them.
+        What training makes small: the cost of (5) itself; the distance from its exact solution; or, where the true
+        parts are known, the distance of low-rank part and outliers from them.
     update_dictionary : bool
         Whether the components are trained too.
     tied : bool
@@ -87,7 +98,7 @@ class LearnedRobustPCA(RobustTransformer):
     rank_penalty_, outlier_penalty_ : float, or array if one was given
         The penalties used.
     history_ : array of shape (n_looks, 2)
-        Step and validation cost, in units of the data, whenever training looked; the first one is the untrained network.
+        Step and validation cost, in units of the data, whenever training looked; first that of the untrained network.
     card_ : dict
         Model card: what was trained on what, how, and how good it became.
     n_samples_seen_ : int
@@ -119,6 +130,7 @@ class LearnedRobustPCA(RobustTransformer):
     True
     """
 
+    _fresh: "Rows"
     _learnt: ClassVar = (
         "card_",
         "components_",
@@ -209,6 +221,7 @@ class LearnedRobustPCA(RobustTransformer):
         y : array of shape (n_samples, 2, n_features), optional
             As in `fit`.
         """
+        step = check_count(self.window_step, "window_step")
         X = self._validated(X, reset=not hasattr(self, "n_features_in_"))
         news = Rows(X, self._sources(X, y))
         if not hasattr(self, "encoder_"):
@@ -216,7 +229,6 @@ class LearnedRobustPCA(RobustTransformer):
         if len(self._rows.X) < check_count(self.window, "window"):
             news = self._begin(news)
         self._fresh = self._fresh.followed_by(news)
-        step = check_count(self.window_step, "window_step")
         while len(self._fresh.X) >= step:
             self._follow(self._fresh.take(slice(step)))
             self._fresh = self._fresh.take(slice(step, None))
@@ -303,8 +315,11 @@ class LearnedRobustPCA(RobustTransformer):
         checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Components, unless they are given with their penalties, and layers."""
+        require("unmingle.learn", "train")
         check_choice(self.structure, "structure", STRUCTURES)
-        window = check_count(self.window, "window")
+        window, max_steps = check_count(self.window, "window"), check_count(self.max_steps, "max_steps")
+        self._fading()
+        share, batch_size = check_share(self.validation, "validation"), check_count(self.batch_size, "batch_size")
         self._seed = int(generator(self.random_state).integers(2**31))
         components, lam_star, lam = problem or self._solve(rows.X)
         self._root = scale_root(rows.X)
@@ -312,21 +327,26 @@ class LearnedRobustPCA(RobustTransformer):
             components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=self.n_layers, tied=bool(self.tied),
             structure=self.structure,
         )  # fmt: skip
-        per_pass = max(1, round((1 - self.validation) * len(rows.X)) // check_count(self.batch_size, "batch_size"))
-        steps = min(ceil(check_positive(self.max_passes, "max_passes") * per_pass), self.max_steps)
+        per_pass = max(1, round((1 - share) * len(rows.X)) // batch_size)
+        steps = min(ceil(check_positive(self.max_passes, "max_passes") * per_pass), max_steps)
         training = self._train(
-            start, rows, steps, self.validation, self._seed, callback=callback, checkpoint=checkpoint,
+            start, rows, steps, share, self._seed, callback=callback, checkpoint=checkpoint,
             update_dictionary=bool(self.update_dictionary),
         )  # fmt: skip
         self.rank_penalty_, self.outlier_penalty_ = lam_star, lam
         self._adopt(training.encoder)
-        unit = float(self._root) ** 4
-        self.history_ = np.array([(look.step, look.cost * unit) for look in training.history], dtype=np.float64)
-        self.n_samples_seen_ = len(rows.X)
+        self.history_ = np.array([(look.step, self._in_units(look.cost)) for look in training.history])
+        self.n_samples_seen_ = self._n_learnt = len(rows.X)
         self._rows = rows.take(slice(-window, None))
         self._fresh = rows.take(slice(0))
         self._statistics: Statistics | None = None
         self.card_ = self._card(rows, training)
+        return self
+
+    def _learn_layers(self, X: Array, components: Array, rank_penalty: float, outlier_penalty: Any, n: int) -> Self:
+        """Train on some rows for a dictionary that was found elsewhere, from n rows."""
+        self._learn(Rows(X), (components, rank_penalty, outlier_penalty))
+        self.n_samples_seen_ = n
         return self
 
     def _solve(self, X: Array) -> tuple[Array, float, Any]:
@@ -336,9 +356,7 @@ class LearnedRobustPCA(RobustTransformer):
         part = robust_start(X, n_components, *penalties, tol=_SOLVED, random_state=self._seed)
         return part.components, part.rank_penalty, part.outlier_penalty
 
-    def _train(
-        self, start: Encoder, rows: "Rows", steps: int, validation: float, seed: Any, **options: Any
-    ) -> Any:
+    def _train(self, start: Encoder, rows: "Rows", steps: int, validation: float, seed: Any, **options: Any) -> Any:
         """Training in units in which the largest entry is about one; its encoder in those of the data."""
         learn = require("unmingle.learn", "train")
         scaled = rows.scaled(1 / self._root)
@@ -347,6 +365,11 @@ class LearnedRobustPCA(RobustTransformer):
             batch_size=self.batch_size, step_size=self.step_size, validation=validation, random_state=seed, **options,
         )  # fmt: skip
         return training._replace(encoder=training.encoder.rescaled(self._root))
+
+    def _in_units(self, cost: float) -> float:
+        """A cost of training in units of the data, infinite if it is beyond all numbers."""
+        with np.errstate(over="ignore"):
+            return float(np.float64(cost) * np.float64(self._root) ** 4)
 
     def _adopt(self, encoder: Encoder) -> None:
         self.encoder_, self.components_, self.n_components_ = encoder, encoder.components, len(encoder.components)
@@ -358,7 +381,6 @@ class LearnedRobustPCA(RobustTransformer):
         if len(rows.X) >= min(1.5 * n_learnt, self.window):
             check_matrix(rows.X)
             self._learn(rows)
-            self._n_learnt = len(rows.X)
         else:
             self.n_samples_seen_ += len(rows.X) - len(self._rows.X)
             self._rows = rows
@@ -386,8 +408,15 @@ class LearnedRobustPCA(RobustTransformer):
         codes, outliers = unit.encode(scaled.X)
         low_rank = codes @ unit.components.astype(codes.dtype)
         cleaned = scaled.sources[0] if scaled.sources else scaled.X - outliers
-        forgetting = 1 - 1 / self.window if isinstance(self.forgetting, str) else float(self.forgetting)
-        return Statistics.of(codes, np.where(np.isnan(cleaned), low_rank, cleaned), forgetting)
+        return Statistics.of(codes, np.where(np.isnan(cleaned), low_rank, cleaned), self._fading())
+
+    def _fading(self) -> float:
+        """What every sample of a stream multiplies the weight of the past by."""
+        if isinstance(self.forgetting, str) and self.forgetting == "auto":
+            return 1 - 1 / self.window
+        if not (isinstance(self.forgetting, Real) and 0 < self.forgetting <= 1):
+            raise ValueError(f"forgetting must be above 0 and at most 1, or 'auto', got {self.forgetting!r}.")
+        return float(self.forgetting)
 
     def _card(self, rows: "Rows", training: Any) -> dict[str, Any]:
         """What was trained on what, and how good it became."""
@@ -395,7 +424,6 @@ class LearnedRobustPCA(RobustTransformer):
 
         some = rows.X[:: max(1, len(rows.X) // _JUDGED)]
         gap = self.encoder_.gap(some, *self.encoder_.encode(some))
-        unit = float(self._root) ** 4
         return {
             "made by": f"unmingle {__version__}",
             "samples": len(rows.X),
@@ -407,8 +435,8 @@ class LearnedRobustPCA(RobustTransformer):
             "rank penalty": self.rank_penalty_,
             "outlier penalty": float(np.mean(self.outlier_penalty_)),
             "steps": training.history[-1].step,
-            "validation cost, untrained": training.history[0].cost * unit,
-            "validation cost, trained": training.history[-1].best * unit,
+            "validation cost, untrained": self._in_units(training.history[0].cost),
+            "validation cost, trained": self._in_units(training.history[-1].best),
             "median relative gap on training data": float(np.median(gap)),
         }
 
@@ -417,7 +445,7 @@ class LearnedRobustPCA(RobustTransformer):
         kept = {f"encoder.{name}": array for name, array in arrays.items()}
         for name, rows in (("rows", self._rows), ("fresh", self._fresh)):
             kept |= {f"stream.{name}.{place}": part for place, part in enumerate((rows.X, *rows.sources))}
-        stream: dict[str, Any] = {"seed": self._seed, "root": self._root, "n_learnt": getattr(self, "_n_learnt", 0)}
+        stream: dict[str, Any] = {"seed": self._seed, "root": self._root, "n_learnt": self._n_learnt}
         if self._statistics is not None:
             kept |= {"stream.A": self._statistics.A, "stream.B": self._statistics.B}
             stream |= {"weight": self._statistics.weight, "decay": self._statistics.decay}
@@ -427,7 +455,10 @@ class LearnedRobustPCA(RobustTransformer):
         own = {name.removeprefix("encoder."): part for name, part in arrays.items() if name.startswith("encoder.")}
         self._adopt(Encoder._from_store(parameters["encoder"], own))
         self._rows, self._fresh = (
-            Rows(arrays[f"stream.{name}.0"], tuple(arrays[key] for key in (f"stream.{name}.1", f"stream.{name}.2") if key in arrays))
+            Rows(
+                arrays[f"stream.{name}.0"],
+                tuple(arrays[key] for key in (f"stream.{name}.1", f"stream.{name}.2") if key in arrays),
+            )
             for name in ("rows", "fresh")
         )
         stream = parameters["stream"]

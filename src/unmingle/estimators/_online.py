@@ -24,7 +24,7 @@ _STEPS = ("block", "direct", "recursive")
 class OnlineRobustPCA(RobustTransformer):
     r"""Robust principal components of a stream: learnt as samples come, in memory that does not grow.
 
-    Each sample is encoded with the present components U, exactly, and then forgotten but for two sums, in which the
+    Each sample is encoded with the present components U, and then forgotten but for two sums, in which the
     past fades::
 
         (5)  s, o = argmin 1/2 ||x - Us - o||^2 + rank_penalty/2 ||s||^2 + outlier_penalty ||o||_1
@@ -53,6 +53,9 @@ class OnlineRobustPCA(RobustTransformer):
     dictionary_step : {"block", "direct", "recursive"}
         How (9) is solved after each batch: a pass over the components, all at once, or by correcting the last solution,
         which takes half the memory.
+    n_layers : int, optional
+        Layers of an `Encoder` that encodes samples while learning, from the code of the last sample on: faster on long
+        samples, and less exact. None encodes exactly, by Newton's method, as `transform` always does.
     start_size : int
         Samples that are solved together at the start; at least twice ``n_components`` are taken.
     batch_size : int
@@ -128,6 +131,7 @@ class OnlineRobustPCA(RobustTransformer):
         outlier_penalty: Any = "auto",
         forgetting: float | str = "auto",
         dictionary_step: str = "block",
+        n_layers: int | None = None,
         start_size: int = 100,
         batch_size: int = 100,
         random_state: Any = None,
@@ -137,6 +141,7 @@ class OnlineRobustPCA(RobustTransformer):
         self.outlier_penalty = outlier_penalty
         self.forgetting = forgetting
         self.dictionary_step = dictionary_step
+        self.n_layers = n_layers
         self.start_size = start_size
         self.batch_size = batch_size
         self.random_state = random_state
@@ -249,6 +254,7 @@ class OnlineRobustPCA(RobustTransformer):
             None if automatic else float(self.forgetting),
             check_choice(self.dictionary_step, "dictionary_step", _STEPS),
             max(start_size, 2 * min(n_components or 0, self.n_features_in_)),
+            None if self.n_layers is None else check_count(self.n_layers, "n_layers"),
         )
 
     def _start(self, origin: str) -> None:

@@ -29,7 +29,7 @@ Loss = Callable[[Network, Block, Answer], Tensor]
 
 
 def unsupervised(network: Network, block: Block, answer: Answer) -> Tensor:
-    """f itself, (11): 1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam ||o||_1. It needs no target.
+    """The cost f itself, (11): 1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam ||o||_1. It needs no target.
 
     Parameters
     ----------

@@ -26,27 +26,24 @@ class Answer(NamedTuple):
 
 
 class _Clipped(torch.autograd.Function):
-    """r = d + clip(x - d, -t, t), whose derivative is 0 where r = x, and 1 by d and +-1 by t elsewhere.
+    """r = clip(x, d - t, d + t), whose derivative is 0 where r = x, and 1 by d and +-1 by t elsewhere; d where missing.
 
-    The derivative needs only what was clipped; torch's own of the three operations keeps and passes over thrice as much.
+    The derivative needs only x and r; torch's own of the three operations keeps and passes over thrice as much.
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, d: Tensor, known: Tensor | None, t: Tensor, one_sided: bool) -> Tensor:  # type: ignore[override]
-        misfit = x - d
-        clipped = torch.minimum(misfit, t) if one_sided else torch.clamp(misfit, -t, t)
-        if known is not None:
-            clipped *= known
-            misfit[known == 0] = torch.nan
-        inside = clipped == misfit
-        ctx.save_for_backward(clipped, inside)
-        return clipped + d
+    def forward(ctx: Any, x: Tensor, d: Tensor, known: Tensor | None, t: Tensor, one_sided: bool) -> Tensor:
+        r = torch.minimum(x, d + t) if one_sided else torch.clamp(x, d - t, d + t)
+        r = r if known is None else torch.where(known > 0, r, d)
+        ctx.save_for_backward(x, r, known)
+        return r
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[None, Tensor, None, Tensor, None]:  # type: ignore[override]
-        clipped, inside = ctx.saved_tensors
-        by_d = slope.masked_fill(inside, 0.0)
-        return None, by_d, None, (by_d * torch.sign(clipped)).sum(0), None
+    def backward(ctx: Any, slope: Tensor) -> tuple[None, Tensor, None, Tensor, None]:
+        x, r, known = ctx.saved_tensors
+        side = torch.sign(x - r)
+        by_d = slope * side.abs() if known is None else torch.where(known > 0, slope * side.abs(), slope)
+        return None, by_d, None, (slope * masked(side, known)).sum(0), None
 
 
 class Network(nn.Module):
@@ -70,6 +67,7 @@ class Network(nn.Module):
 
     components: Tensor
     outlier_penalty: Tensor
+    threshold: Tensor
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()

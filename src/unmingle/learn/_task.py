@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,8 @@ class Task:
     """(n,): of the samples, 1 on average."""
     training: NDArray[np.intp]
     validation: NDArray[np.intp]
-    imitates: bool
+    follows: bool
+    """Whether the targets are exact answers found here, which change with the dictionary."""
 
     @classmethod
     def of(
@@ -72,7 +74,8 @@ class Task:
         """Check what was given, make what was not, and set some samples aside for validation."""
         n, m = X.shape
         imitates = isinstance(loss, str) and loss == "imitation"
-        if imitates and targets is None:
+        follows = imitates and targets is None
+        if follows:
             targets = exact_answer(encoder, X)
         targets = tuple(as_floats(target, "targets") for target in targets) if targets is not None else ()
         if isinstance(loss, str) and loss != "unsupervised":
@@ -82,24 +85,24 @@ class Task:
                     f"loss={loss!r} needs two finite targets of shapes {shapes[0]} and {shapes[1]}, "
                     f"got {', '.join(str(target.shape) for target in targets) or 'none'}."
                 )
+        if any(target.shape[:1] != (n,) for target in targets):
+            raise ValueError(f"targets must have one row for each of the {n} samples.")
         chosen = LOSSES[loss] if isinstance(loss, str) else loss
         order = np.random.default_rng(seed).permutation(n)
-        held_out = round(share * n)
+        held_out = min(round(share * n), n - 1)
         validation, training = (order[:held_out], order[held_out:]) if held_out else (order, order)
         judge = unsupervised if imitates else chosen
         return cls(
-            X, as_block(X, targets), chosen, judge, _checked_weights(weights, n, X.dtype), training, validation, imitates
+            X, as_block(X, targets), chosen, judge, _checked_weights(weights, n, X.dtype), training, validation, follows
         )
 
     def batches(self, size: int, seed: int, first: int) -> Iterator[tuple[int, Tensor]]:
-        """Rows of batch after batch, from some step on: each pass over the data has its own order, known by its number."""
+        """Rows of batch after batch, from some step on: each pass over the data has its own order."""
         per_pass = max(1, len(self.training) // size)
-        step = first
-        while True:
-            number, place = divmod(step, per_pass)
+        for number in count(first // per_pass):
             order = np.random.default_rng([seed, number]).permutation(self.training)
-            yield step, torch.from_numpy(order[place * size : (place + 1) * size])
-            step += 1
+            for place in range(max(0, first - number * per_pass), per_pass):
+                yield number * per_pass + place, torch.from_numpy(order[place * size : (place + 1) * size])
 
     def mean_loss(self, network: Network, rows: Tensor) -> Tensor:
         """Weighted mean of the loss over some samples."""
@@ -136,7 +139,7 @@ class Task:
 
     def follow(self, encoder: Encoder) -> None:
         """Imitate the answers of another problem from now on."""
-        if self.imitates:
+        if self.follows:
             self.samples = as_block(self.X, exact_answer(encoder, self.X))
 
     def _answers(self, network: Network, rows: NDArray[np.intp]) -> Iterator[tuple[Block, Tensor, Answer]]:

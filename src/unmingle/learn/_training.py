@@ -1,6 +1,5 @@
 """The training loop."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -14,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from .. import store
-from .._validation import check_choice, check_count, check_matrix, check_positive, generator
+from .._validation import check_choice, check_count, check_matrix, check_positive, check_share, generator
 from ..encoder import Encoder, Layers
 from ._losses import LOSSES, Loss
 from ._network import Network
@@ -78,9 +77,9 @@ def train(
     """Train the layers of an encoder, and keep the best by validation: never worse than the start.
 
     Adam with mini-batches. The entries of the parameters differ in size by orders of magnitude, so each parameter moves
-    by ``step_size / sqrt(n_layers)`` times its own mean size; the step grows over the first tenth of training and then falls to zero as
-    a cosine. With ``update_dictionary`` now and then U becomes the best one for the present codes, (9), if validation
-    agrees, and the layers follow.
+    by ``step_size / sqrt(n_layers)`` times its own mean size; the step grows over the first tenth of training and then
+    falls to zero as a cosine. With ``update_dictionary`` now and then U becomes the best one for the present codes,
+    (9), if validation agrees, and the layers follow.
 
     Parameters
     ----------
@@ -119,10 +118,9 @@ def train(
         The best encoder, and how the cost fell.
     """
     X, steps, batch_size = check_matrix(X), check_count(steps, "steps"), check_count(batch_size, "batch_size")
-    if isinstance(loss, str):
+    if not callable(loss):
         check_choice(loss, "loss", tuple(LOSSES))
-    if not 0 <= validation < 1:
-        raise ValueError(f"validation must be at least 0 and below 1, got {validation!r}.")
+    validation = check_share(validation, "validation")
     if update_dictionary and encoder.nonnegative_codes:
         raise ValueError("update_dictionary does not know nonnegative dictionaries; leave it False.")
     if X.shape[1] != encoder.components.shape[1]:
@@ -130,10 +128,11 @@ def train(
     start = encoder.astype(X.dtype)
     seed = int(generator(random_state).integers(2**31))
     setup = {"steps": steps, "batch_size": batch_size, "step_size": check_positive(step_size, "step_size"),
-             "loss": str(loss), "update_dictionary": update_dictionary, "validation": validation}  # fmt: skip
-    state = _State.of(start, seed, checkpoint, setup, X)
-    task = Task.of(start, X, loss, targets, sample_weight, validation, state.seed)
-    task.follow(state.network.to_encoder())
+             "loss": loss if isinstance(loss, str) else getattr(loss, "__qualname__", type(loss).__name__),
+             "update_dictionary": bool(update_dictionary), "validation": validation, "n_layers": start.n_layers,
+             "signs": list(start.signs), "data": checkpoint and _digest(X, sample_weight, targets)}  # fmt: skip
+    state = _State.of(start, seed, checkpoint, setup)
+    task = Task.of(state.network.to_encoder(), X, loss, targets, sample_weight, validation, state.seed)
     state.look(task, steps)
     size = step_size / sqrt(encoder.n_layers)
     every, dictionary_every = max(1, steps // _LOOKS), max(1, steps // _DICTIONARY_STEPS)
@@ -145,7 +144,7 @@ def train(
             state.move_dictionary(task)
         if state.step % every == 0 or state.step == steps:
             progress = state.look(task, steps)
-            state.save(checkpoint, setup, X)
+            state.save(checkpoint, setup)
             if callback is not None and callback(progress):
                 return Training(state.best, state.history)
     if checkpoint is not None:
@@ -164,21 +163,22 @@ class _State:
 
     network: Network
     optimizer: torch.optim.Adam
+    start: Encoder
     best: Encoder
     seed: int
     step: int = 0
     history: list[Progress] = field(default_factory=list)
 
     @classmethod
-    def of(cls, start: Encoder, seed: int, checkpoint: Any, setup: dict[str, Any], X: Any) -> "_State":
+    def of(cls, start: Encoder, seed: int, checkpoint: Any, setup: dict[str, Any]) -> "_State":
         """The state at the start, or that of a checkpoint."""
         network = Network(start)
         trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
         sizes = [float(parameter.detach().abs().mean()) if parameter.numel() else 0.0 for parameter in trained]
         groups = [{"params": [parameter], "size": size} for parameter, size in zip(trained, sizes, strict=True)]
-        state = cls(network, torch.optim.Adam(groups, betas=(0.9, 0.99), eps=1e-12), start, seed)
+        state = cls(network, torch.optim.Adam(groups, betas=(0.9, 0.99), eps=1e-12), start, start, seed)
         if checkpoint is not None and Path(checkpoint).exists():
-            state._resume(checkpoint, setup, X)
+            state._resume(checkpoint, setup)
         return state
 
     @property
@@ -187,20 +187,29 @@ class _State:
         return len(costs) - 1 - int(np.argmin(costs))
 
     def descend(self, loss: torch.Tensor, relative_size: float) -> None:
-        """One step of Adam; a loss that is no number moves nothing."""
+        """One step of Adam; a loss or a slope that is no number moves nothing."""
         self.step += 1
         if not isfinite(loss.item()):
             return
         self.optimizer.zero_grad()
         loss.backward()
+        slopes = [parameter.grad for parameter in self.network.parameters() if parameter.grad is not None]
+        if not all(bool(slope.isfinite().all()) for slope in slopes):
+            return
         for group in self.optimizer.param_groups:
             group["lr"] = relative_size * group["size"]
         self.optimizer.step()
         self.network.keep_feasible()
 
     def move_dictionary(self, task: Task) -> None:
-        """Take the best dictionary for the present codes, if that lowers the validation cost."""
-        before, cost = self.network.to_encoder(), task.cost(self.network)
+        """Take the best dictionary for the present codes, if that lowers the validation cost.
+
+        A network that has diverged has no codes that would be worth it.
+        """
+        start, cost = self.history[0].cost, task.cost(self.network)
+        if not cost - start <= abs(start):
+            return
+        before = self.network.to_encoder()
         self.network.move_to(task.best_components(self.network))
         self.network.keep_feasible()
         if task.cost(self.network) < cost:
@@ -220,21 +229,22 @@ class _State:
         self.history.append(Progress(self.step, steps, cost, best))
         return self.history[-1]
 
-    def save(self, checkpoint: Any, setup: dict[str, Any], X: NDArray[Any]) -> None:
+    def save(self, checkpoint: Any, setup: dict[str, Any]) -> None:
         """Write everything that is needed to go on."""
         if checkpoint is None:
             return
-        arrays = {f"now.{name}": value for name, value in _numbers(self.network.to_encoder()).items()}
-        arrays |= {f"best.{name}": value for name, value in _numbers(self.best).items()}
+        encoders = {"start": self.start, "now": self.network.to_encoder(), "best": self.best}
+        arrays = {f"{which}.{name}": part for which, one in encoders.items() for name, part in _numbers(one).items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             arrays |= {f"adam.{index}.{name}": value.numpy() for name, value in moments.items()}
-        facts = {"setup": setup, "data": _digest(X), "seed": self.seed, "step": self.step, "history": self.history}
+        facts = {"setup": setup, "seed": self.seed, "step": self.step, "history": self.history}
         store.write(checkpoint, "Training", facts, arrays)
 
-    def _resume(self, checkpoint: Any, setup: dict[str, Any], X: NDArray[Any]) -> None:
+    def _resume(self, checkpoint: Any, setup: dict[str, Any]) -> None:
         stored = store.read(checkpoint)
         facts = stored.parameters
-        if stored.kind != "Training" or facts.get("setup") != json.loads(json.dumps(setup)) or facts["data"] != _digest(X):
+        start = {name: stored.arrays.get(f"start.{name}") for name in _numbers(self.start)}
+        if stored.kind != "Training" or facts.get("setup") != setup or not _close(start, _numbers(self.start)):
             raise ValueError(
                 f"The checkpoint {checkpoint} belongs to other data or settings; "
                 "remove it to begin anew, or choose another path."
@@ -252,7 +262,8 @@ class _State:
 
 
 def _numbers(encoder: Encoder) -> dict[str, NDArray[Any]]:
-    return {"components": encoder.components, **encoder.layers._asdict()}
+    problem = {"rank_penalty": np.array(encoder.rank_penalty), "outlier_penalty": encoder.outlier_penalty}
+    return {"components": encoder.components, **problem, **encoder.layers._asdict()}
 
 
 def _with_numbers(encoder: Encoder, arrays: dict[str, NDArray[Any]], prefix: str) -> Encoder:
@@ -260,5 +271,20 @@ def _with_numbers(encoder: Encoder, arrays: dict[str, NDArray[Any]], prefix: str
     return replace(encoder, components=arrays[prefix + "components"], layers=layers)
 
 
-def _digest(X: NDArray[Any]) -> str:
-    return sha256(np.ascontiguousarray(X).tobytes()).hexdigest()
+def _close(some: dict[str, Any], others: dict[str, NDArray[Any]]) -> bool:
+    """Whether two starts are the same, but for another seed of the solver that made them."""
+    return all(
+        some[name].shape == other.shape
+        and np.abs(some[name] - other).max(initial=0.0) <= 0.01 * np.abs(other).max(initial=0.0)
+        for name, other in others.items()
+    )
+
+
+def _digest(X: NDArray[Any], sample_weight: Any, targets: Any) -> str:
+    """What tells data from other data."""
+    digest = sha256()
+    for part in (X, *(() if sample_weight is None else (sample_weight,)), *(() if targets is None else targets)):
+        array = np.ascontiguousarray(part)
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        digest.update(array)
+    return digest.hexdigest()

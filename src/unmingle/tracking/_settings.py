@@ -14,3 +14,5 @@ class Settings:
     forgetting: float | None = None
     dictionary_step: str = "block"
     start_size: int = 100
+    n_layers: int | None = None
+    """Passes of Algorithm 1 by which samples are encoded; None: exactly."""

@@ -10,6 +10,7 @@ from scipy import linalg
 
 from .. import kernels, solvers
 from ..decomposition import Decomposition
+from ..encoder import Encoder
 from ..linalg import leading_direction
 from ..online import Statistics, balance, block_coordinate_step, direct_step, recursive_step
 from ..pace import Pace
@@ -280,8 +281,16 @@ class Tracker:
             if rows.any():
                 some = X if rows.all() else X[rows]
                 start = np.tile(self.code, (len(some), 1)) if warm else None
-                codes[rows] = next(solvers.newton(some, self.components, lam_star, lam, start, tol=_EXACT)).codes
+                codes[rows] = self._codes(some, start, lam_star, lam)
         return codes
+
+    def _codes(self, X: Array, start: Array | None, lam_star: float, lam: Array) -> Array:
+        if self.settings.n_layers is None:
+            return next(solvers.newton(X, self.components, lam_star, lam, start, tol=_EXACT)).codes
+        encoder = Encoder.from_components(
+            self.components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=self.settings.n_layers
+        )
+        return encoder.encode(X, init=start)[0]
 
     def _typical_entry(self) -> float:
         """Root mean square of the entries of the low-rank part, over the window."""
