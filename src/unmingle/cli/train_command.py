@@ -37,13 +37,20 @@ def image_size(text: str) -> tuple[int, int]:
     return int(height), int(width)
 
 
+def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
+    """Read the file of settings, before all other options."""
+    if path is not None:
+        take_settings(ctx, path, train)
+    return path
+
+
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="A .npy, .npz or .csv file, or a folder of images.")]
 Out = Annotated[Path, typer.Option(help="The model file to write, such as model.safetensors.")]
 Config = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE.toml",
-        callback=take_settings,
+        callback=take_config,
         is_eager=True,
         help="File of settings, by the names of these options; the command line wins.",
     ),
@@ -106,7 +113,7 @@ def train(
     Training that was interrupted goes on when the same command is given again. The model is for `unmingle.load` in
     Python and for `unmingle export`.
     """
-    work = checkpoint or out.with_name(f"{out.name}.training")
+    work = checkpoint or Path(f"{out}.training")
     _check_paths(data, out, work, size)
     _check_parts(loss, background, foreground)
     require("unmingle.learn", "train")

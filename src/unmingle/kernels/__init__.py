@@ -8,6 +8,7 @@ named outputs, and are compiled on first use and cached on disk.
 """
 
 from ._encoder import encode_layers
+from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sweep
 from ._samples import alternation_pass, newton_projection
 from ._stream import cleaning_pass
@@ -15,10 +16,14 @@ from ._stream import cleaning_pass
 __all__ = [
     "alternation_pass",
     "cleaning_pass",
+    "clip_layer",
+    "clip_slopes",
     "clipped_norm",
     "encode_layers",
     "huber_sums",
     "huber_sweep",
+    "misfit_cost",
+    "misfit_slopes",
     "multiplier_sweep",
     "newton_projection",
 ]

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from ._network import Answer, Network, masked
+from ._functions import misfit_cost
+from ._network import Answer, Network
 
 
 class Block(NamedTuple):
@@ -40,12 +41,8 @@ def unsupervised(network: Network, block: Block, answer: Answer) -> Tensor:
     answer : Answer
         Of the network.
     """
-    misfit = masked(block.x - answer.low_rank - answer.outliers, block.known)
-    return (
-        0.5 * misfit.square().sum(1)
-        + 0.5 * network.rank_penalty * answer.codes.square().sum(1)
-        + (answer.outliers.abs() @ network.outlier_penalty)
-    )
+    of_codes = 0.5 * network.rank_penalty * answer.codes.square().sum(1)
+    return of_codes + misfit_cost(block.x, answer.low_rank, answer.outliers, network.outlier_penalty, block.known)
 
 
 def imitation(network: Network, block: Block, answer: Answer) -> Tensor:

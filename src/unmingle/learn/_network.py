@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..encoder import Encoder, Layers, propagate
+from ._functions import clipped
 
 Array = NDArray[np.floating[Any]]
 
@@ -23,27 +24,6 @@ class Answer(NamedTuple):
     """(n, m), 0 where a sample is missing."""
     low_rank: Tensor
     """(n, m): Us."""
-
-
-class _Clipped(torch.autograd.Function):
-    """r = clip(x, d - t, d + t), whose derivative is 0 where r = x, and 1 by d and +-1 by t elsewhere; d where missing.
-
-    The derivative needs only x and r; torch's own of the three operations keeps and passes over thrice as much.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, d: Tensor, known: Tensor | None, t: Tensor, one_sided: bool) -> Tensor:
-        r = torch.minimum(x, d + t) if one_sided else torch.clamp(x, d - t, d + t)
-        r = r if known is None else torch.where(known > 0, r, d)
-        ctx.save_for_backward(x, r, known)
-        return r
-
-    @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[None, Tensor, None, Tensor, None]:
-        x, r, known = ctx.saved_tensors
-        side = torch.sign(x - r)
-        by_d = slope * side.abs() if known is None else torch.where(known > 0, slope * side.abs(), slope)
-        return None, by_d, None, (slope * masked(side, known)).sum(0), None
 
 
 class Network(nn.Module):
@@ -102,7 +82,7 @@ class Network(nn.Module):
         """
         shape = self._shape
         codes, cleaned = propagate(
-            self.layers, self.components, shape.n_layers, shape.signs, x, known, init, _Clipped.apply
+            self.layers, self.components, shape.n_layers, shape.signs, x, known, init, clipped
         )
         return Answer(codes, masked(x - cleaned, known), codes @ self.components)
 

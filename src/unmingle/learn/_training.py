@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from math import cos, isfinite, pi, sqrt
+from math import ceil, cos, isfinite, pi, sqrt
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,9 +24,7 @@ __all__ = ["Progress", "Training", "train"]
 _WARM_UP = 0.1
 """Share of the steps during which their size grows."""
 _LOOKS = 60
-"""How often validation looks, at most once in a step."""
-_PATIENCE = 30
-"""Looks without a new best after which training ends."""
+"""How often validation looks, at most."""
 _DICTIONARY_STEPS = 20
 """How often the dictionary may move."""
 
@@ -135,9 +133,9 @@ def train(
     task = Task.of(state.network.to_encoder(), X, loss, targets, sample_weight, validation, state.seed)
     state.look(task, steps)
     size = step_size / sqrt(encoder.n_layers)
-    every, dictionary_every = max(1, steps // _LOOKS), max(1, steps // _DICTIONARY_STEPS)
+    every, dictionary_every = ceil(steps / _LOOKS), max(1, steps // _DICTIONARY_STEPS)
     for step, rows in task.batches(batch_size, state.seed, state.step):
-        if step == steps or state.n_looks_without_gain > _PATIENCE:
+        if step == steps or step - state.best_step > steps / 2:
             break
         state.descend(task.mean_loss(state.network, rows), size * _schedule(step / steps))
         if update_dictionary and state.step % dictionary_every == 0:
@@ -182,9 +180,9 @@ class _State:
         return state
 
     @property
-    def n_looks_without_gain(self) -> int:
-        costs = [look.cost for look in self.history]
-        return len(costs) - 1 - int(np.argmin(costs))
+    def best_step(self) -> int:
+        """When the best encoder was found."""
+        return min(self.history, key=lambda look: look.cost).step
 
     def descend(self, loss: torch.Tensor, relative_size: float) -> None:
         """One step of Adam; a loss or a slope that is no number moves nothing."""
@@ -286,5 +284,5 @@ def _digest(X: NDArray[Any], sample_weight: Any, targets: Any) -> str:
     for part in (X, *(() if sample_weight is None else (sample_weight,)), *(() if targets is None else targets)):
         array = np.ascontiguousarray(part)
         digest.update(f"{array.dtype} {array.shape}".encode())
-        digest.update(array)
+        digest.update(array.data)
     return digest.hexdigest()
