@@ -435,7 +435,8 @@ class TestCheckpoint:
             assert same_numbers(resumed.encoder, whole.encoder)
             assert resumed.history == whole.history
             assert seen == whole.history[when + 1 :]
-            assert not path.exists()
+            again = train(start, X, checkpoint=path, callback=lambda _: pytest.fail("was done"), **options)
+            assert same_numbers(again.encoder, whole.encoder)
 
     def test_ended_by_the_callback_it_can_go_on(self, start, X, tmp_path):
         path = tmp_path / "c.safetensors"

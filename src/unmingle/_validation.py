@@ -129,9 +129,10 @@ def check_positive(value: Any, name: str, *, zero: bool = False) -> float:
 
 def check_share(value: Any, name: str) -> float:
     """Return a number of at least 0 and below 1, or say what is wrong with it."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < 1:
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
+    if not 0 <= number < 1:
         raise ValueError(f"{name} must be a number of at least 0 and below 1, got {value!r}.")
-    return float(value)
+    return number
 
 
 def check_count(value: Any, name: str) -> int:

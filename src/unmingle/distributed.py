@@ -175,7 +175,9 @@ def _fit_learned(model: LearnedRobustPCA, X: Any, *, start_size: int, **options:
             "distributed.fit finds the dictionary from all rows and has no true parts; "
             "take loss='unsupervised' or 'imitation' and update_dictionary=False."
         )
-    shared = {name: getattr(model, name) for name in ("n_components", "rank_penalty", "outlier_penalty", "random_state")}
+    shared = {
+        name: getattr(model, name) for name in ("n_components", "rank_penalty", "outlier_penalty", "random_state")
+    }
     found = fit(RobustPCA(**shared), X, start_size=start_size, **options)
     rows = model._validated(_spread_rows(_in_rows(X), start_size), reset=True)
     return model._learn_layers(rows, found.components_, found.rank_penalty_, found.outlier_penalty_, X.shape[0])

@@ -454,7 +454,7 @@ class Encoder:
 def _threads(n_jobs: int | None) -> int:
     if n_jobs in (None, 1):
         return 1
-    from joblib import effective_n_jobs  # type: ignore[import-untyped]
+    from joblib import effective_n_jobs
 
     return int(effective_n_jobs(n_jobs))
 

@@ -134,6 +134,7 @@ def train(
         with console.counter(f"Training on {data.name}", None, quiet=quiet) as count:
             training.learn(model, samples, parts, work, count, _silent if quiet else console.say)
         model.save(out)
+        work.unlink(missing_ok=True)
     if model.n_components_ == 0 and not quiet:
         console.say("Note: the data ask for no components, so nothing was learnt; a smaller --rank-penalty finds some.")
     if as_json:

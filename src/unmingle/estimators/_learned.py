@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import ceil
 from numbers import Real
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from ..encoder import STRUCTURES, Encoder
 from ..online import Statistics, direct_step
 from ..tracking import robust_start
 from ._base import Array, RobustTransformer
+from ._window import Rows, Window
 
 _LOSSES = ("unsupervised", "imitation", "source")
 _SOLVED = 1e-4
@@ -130,7 +131,7 @@ class LearnedRobustPCA(RobustTransformer):
     True
     """
 
-    _fresh: "Rows"
+    _window: Window
     _learnt: ClassVar = (
         "card_",
         "components_",
@@ -212,7 +213,8 @@ class LearnedRobustPCA(RobustTransformer):
 
         Whenever ``window_step`` samples have come, they are encoded, the dictionary takes them in if
         ``update_dictionary``, with the past fading by ``forgetting``, and the encoder is trained a little on the last
-        ``window`` samples. The first samples are learnt from as by `fit`.
+        ``window`` samples. The first samples are learnt from as by `fit`. A model saved in mid-stream holds the samples
+        of its window, one that was only fitted holds none.
 
         Parameters
         ----------
@@ -224,14 +226,13 @@ class LearnedRobustPCA(RobustTransformer):
         step = check_count(self.window_step, "window_step")
         X = self._validated(X, reset=not hasattr(self, "n_features_in_"))
         news = Rows(X, self._sources(X, y))
-        if not hasattr(self, "encoder_"):
-            self._rows, self._n_learnt = news.take(slice(0)), 0
-        if len(self._rows.X) < check_count(self.window, "window"):
+        if not hasattr(self, "encoder_") or self._window.starting:
             news = self._begin(news)
-        self._fresh = self._fresh.followed_by(news)
-        while len(self._fresh.X) >= step:
-            self._follow(self._fresh.take(slice(step)))
-            self._fresh = self._fresh.take(slice(step, None))
+        waiting = self._window.fresh.followed_by(news)
+        while len(waiting.X) >= step:
+            self._follow(waiting.take(slice(step)))
+            waiting = waiting.take(slice(step, None))
+        self._window = self._window._replace(fresh=waiting)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -309,7 +310,7 @@ class LearnedRobustPCA(RobustTransformer):
 
     def _learn(
         self,
-        rows: "Rows",
+        rows: Rows,
         problem: tuple[Array, float, Any] | None = None,
         callback: Callable[[Any], object] | None = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -336,10 +337,9 @@ class LearnedRobustPCA(RobustTransformer):
         self.rank_penalty_, self.outlier_penalty_ = lam_star, lam
         self._adopt(training.encoder)
         self.history_ = np.array([(look.step, self._in_units(look.cost)) for look in training.history])
-        self.n_samples_seen_ = self._n_learnt = len(rows.X)
-        self._rows = rows.take(slice(-window, None))
-        self._fresh = rows.take(slice(0))
-        self._statistics: Statistics | None = None
+        self.n_samples_seen_ = len(rows.X)
+        nothing = rows.take(slice(0))
+        self._window = Window(nothing, nothing, self._sums(rows.take(slice(-window, None))), False, len(rows.X))
         self.card_ = self._card(rows, training)
         return self
 
@@ -356,7 +356,7 @@ class LearnedRobustPCA(RobustTransformer):
         part = robust_start(X, n_components, *penalties, tol=_SOLVED, random_state=self._seed)
         return part.components, part.rank_penalty, part.outlier_penalty
 
-    def _train(self, start: Encoder, rows: "Rows", steps: int, validation: float, seed: Any, **options: Any) -> Any:
+    def _train(self, start: Encoder, rows: Rows, steps: int, validation: float, seed: Any, **options: Any) -> Any:
         """Training in units in which the largest entry is about one; its encoder in those of the data."""
         learn = require("unmingle.learn", "train")
         scaled = rows.scaled(1 / self._root)
@@ -374,35 +374,36 @@ class LearnedRobustPCA(RobustTransformer):
     def _adopt(self, encoder: Encoder) -> None:
         self.encoder_, self.components_, self.n_components_ = encoder, encoder.components, len(encoder.components)
 
-    def _begin(self, news: "Rows") -> "Rows":
+    def _begin(self, news: Rows) -> Rows:
         """Learn from the first samples of a stream, again whenever they have become half as many more."""
-        room = self.window - len(self._rows.X)
-        rows, n_learnt = self._rows.followed_by(news.take(slice(room))), self._n_learnt
-        if len(rows.X) >= min(1.5 * n_learnt, self.window):
+        size = check_count(self.window, "window")
+        before = self._window.rows if hasattr(self, "encoder_") else news.take(slice(0))
+        n_learnt = self._window.n_learnt if hasattr(self, "encoder_") else 0
+        room = size - len(before.X)
+        rows = before.followed_by(news.take(slice(room)))
+        if len(rows.X) >= min(1.5 * n_learnt, size):
             check_matrix(rows.X)
             self._learn(rows)
-        else:
-            self.n_samples_seen_ += len(rows.X) - len(self._rows.X)
-            self._rows = rows
+        self.n_samples_seen_ = len(rows.X)
+        self._window = self._window._replace(rows=rows, starting=len(rows.X) < size)
         return news.take(slice(room, None))
 
-    def _follow(self, block: "Rows") -> None:
+    def _follow(self, block: Rows) -> None:
         """Move the window on by a block: dictionary, then layers."""
-        if self._statistics is None:
-            self._statistics = self._sums(self._rows)
-        self._statistics = self._statistics.merge(self._sums(block))
-        self._rows = self._rows.followed_by(block).take(slice(-self.window, None))
+        statistics = self._window.statistics.merge(self._sums(block))
+        rows = self._window.rows.followed_by(block).take(slice(-self.window, None))
         encoder = self.encoder_
         if self.update_dictionary:
             unit = self.encoder_.rescaled(1 / self._root)
-            encoder = unit.moved_to(direct_step(self._statistics, unit.rank_penalty)).rescaled(self._root)
+            encoder = unit.moved_to(direct_step(statistics, unit.rank_penalty)).rescaled(self._root)
         self.n_samples_seen_ += len(block.X)
-        if not np.isnan(self._rows.X).all():
+        if not np.isnan(rows.X).all():
             seed = [self._seed, self.n_samples_seen_]
-            encoder = self._train(encoder, self._rows, _STEPS_PER_WINDOW, 0.0, seed).encoder
+            encoder = self._train(encoder, rows, _STEPS_PER_WINDOW, 0.0, seed).encoder
         self._adopt(encoder)
+        self._window = self._window._replace(rows=rows, statistics=statistics)
 
-    def _sums(self, rows: "Rows") -> Statistics:
+    def _sums(self, rows: Rows) -> Statistics:
         """Statistics of samples as the network encodes them, in units of training."""
         scaled, unit = rows.scaled(1 / self._root), self.encoder_.rescaled(1 / self._root)
         codes, outliers = unit.encode(scaled.X)
@@ -418,7 +419,7 @@ class LearnedRobustPCA(RobustTransformer):
             raise ValueError(f"forgetting must be above 0 and at most 1, or 'auto', got {self.forgetting!r}.")
         return float(self.forgetting)
 
-    def _card(self, rows: "Rows", training: Any) -> dict[str, Any]:
+    def _card(self, rows: Rows, training: Any) -> dict[str, Any]:
         """What was trained on what, and how good it became."""
         from .. import __version__
 
@@ -443,50 +444,16 @@ class LearnedRobustPCA(RobustTransformer):
     def _state_to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         values, arrays = self.encoder_._to_store()
         kept = {f"encoder.{name}": array for name, array in arrays.items()}
-        for name, rows in (("rows", self._rows), ("fresh", self._fresh)):
-            kept |= {f"stream.{name}.{place}": part for place, part in enumerate((rows.X, *rows.sources))}
-        stream: dict[str, Any] = {"seed": self._seed, "root": self._root, "n_learnt": self._n_learnt}
-        if self._statistics is not None:
-            kept |= {"stream.A": self._statistics.A, "stream.B": self._statistics.B}
-            stream |= {"weight": self._statistics.weight, "decay": self._statistics.decay}
-        return {"encoder": values, "stream": stream}, kept
+        stream, sums = self._window.to_store()
+        kept |= {f"stream.{name}": array for name, array in sums.items()}
+        return {"encoder": values, "stream": {"seed": self._seed, "root": self._root, **stream}}, kept
 
     def _state_from_store(self, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        own = {name.removeprefix("encoder."): part for name, part in arrays.items() if name.startswith("encoder.")}
-        self._adopt(Encoder._from_store(parameters["encoder"], own))
-        self._rows, self._fresh = (
-            Rows(
-                arrays[f"stream.{name}.0"],
-                tuple(arrays[key] for key in (f"stream.{name}.1", f"stream.{name}.2") if key in arrays),
-            )
-            for name in ("rows", "fresh")
-        )
         stream = parameters["stream"]
-        self._seed, self._root, self._n_learnt = int(stream["seed"]), float(stream["root"]), int(stream["n_learnt"])
-        sums = "stream.A" in arrays
-        self._statistics = (
-            Statistics(arrays["stream.A"], arrays["stream.B"], stream["weight"], stream["decay"]) if sums else None
-        )
+        self._adopt(Encoder._from_store(parameters["encoder"], _part_of(arrays, "encoder.")))
+        self._window = Window.from_store(stream, _part_of(arrays, "stream."))
+        self._seed, self._root = int(stream["seed"]), float(stream["root"])
 
 
-class Rows(NamedTuple):
-    """Samples with their true parts, if those are known."""
-
-    X: Array
-    sources: tuple[Array, ...] = ()
-
-    def take(self, some: slice) -> "Rows":
-        """Some of the rows."""
-        return Rows(self.X[some], tuple(part[some] for part in self.sources))
-
-    def followed_by(self, later: "Rows") -> "Rows":
-        """These rows, then others, in the type of the first."""
-        pairs = zip((self.X, *self.sources), (later.X, *later.sources), strict=True)
-        X, *sources = (np.concatenate([first, then.astype(first.dtype, copy=False)]) for first, then in pairs)
-        return Rows(X, tuple(sources))
-
-    def scaled(self, root: float) -> "Rows":
-        """All numbers times root^2."""
-        factor = self.X.dtype.type(root)
-        X, *sources = (part * factor * factor for part in (self.X, *self.sources))
-        return Rows(X, tuple(sources))
+def _part_of(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

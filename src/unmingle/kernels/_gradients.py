@@ -6,7 +6,7 @@ from ._compile import announced, compiled
 @announced
 @compiled
 def clip_layer(x, d, t, below, r):  # type: ignore[no-untyped-def]
-    """r <- clip(x, d - t - below, d + t)."""
+    """R <- clip(x, d - t - below, d + t)."""
     for i in range(x.shape[0]):
         xi, di, ri = x[i], d[i], r[i]
         for j in range(t.size):

@@ -81,9 +81,7 @@ class Network(nn.Module):
             Codes to start from.
         """
         shape = self._shape
-        codes, cleaned = propagate(
-            self.layers, self.components, shape.n_layers, shape.signs, x, known, init, clipped
-        )
+        codes, cleaned = propagate(self.layers, self.components, shape.n_layers, shape.signs, x, known, init, clipped)
         return Answer(codes, masked(x - cleaned, known), codes @ self.components)
 
     @torch.no_grad()

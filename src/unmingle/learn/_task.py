@@ -38,9 +38,10 @@ def exact_answer(encoder: Encoder, X: Array) -> tuple[Array, Array]:
     if any(encoder.signs):
         return replace(encoder.untrained(), n_layers=_LAYERS_TO_THE_END).encode(X)
     parts = encoder.astype(X.dtype)
-    codes = next(solvers.newton(X, parts.components, encoder.rank_penalty, parts.outlier_penalty, tol=1e-6)).codes
-    misfit = np.nan_to_num(X - codes @ parts.components, nan=0.0)
-    return codes, misfit - np.clip(misfit, -parts.outlier_penalty, parts.outlier_penalty)
+    U, lam = np.array(parts.components), np.array(parts.outlier_penalty)  # read-only arrays would be compiled for anew
+    codes = next(solvers.newton(X, U, encoder.rank_penalty, lam, tol=1e-6)).codes
+    misfit = np.nan_to_num(X - codes @ U, nan=0.0)
+    return codes, misfit - np.clip(misfit, -lam, lam)
 
 
 def as_block(X: Array, targets: tuple[Array, ...] = ()) -> Block:

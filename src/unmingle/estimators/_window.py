@@ -1,0 +1,65 @@
+"""What `LearnedRobustPCA` keeps of a stream."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..online import Statistics
+from ._base import Array
+
+
+class Rows(NamedTuple):
+    """Samples with their true parts, if those are known."""
+
+    X: Array
+    sources: tuple[Array, ...] = ()
+
+    def take(self, some: slice) -> "Rows":
+        """Some of the rows."""
+        return Rows(self.X[some], tuple(part[some] for part in self.sources))
+
+    def followed_by(self, later: "Rows") -> "Rows":
+        """These rows, then others, in the type of the first."""
+        pairs = zip((self.X, *self.sources), (later.X, *later.sources), strict=True)
+        X, *sources = (np.concatenate([first, then.astype(first.dtype, copy=False)]) for first, then in pairs)
+        return Rows(X, tuple(sources))
+
+    def scaled(self, root: float) -> "Rows":
+        """All numbers times root^2."""
+        factor = self.X.dtype.type(root)
+        X, *sources = (part * factor * factor for part in (self.X, *self.sources))
+        return Rows(X, tuple(sources))
+
+
+class Window(NamedTuple):
+    """The last samples of a stream, those that wait, and the sums behind the dictionary."""
+
+    rows: Rows
+    """Those that the encoder is trained on."""
+    fresh: Rows
+    """Those not learnt from yet."""
+    statistics: Statistics
+    starting: bool
+    """Whether the first window is not full yet."""
+    n_learnt: int
+    """Samples at the last start."""
+
+    def to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """JSON values and arrays."""
+        arrays = {"A": self.statistics.A, "B": self.statistics.B}
+        for name in ("rows", "fresh"):
+            rows: Rows = getattr(self, name)
+            arrays |= {f"{name}.{place}": part for place, part in enumerate((rows.X, *rows.sources))}
+        sums = {"weight": self.statistics.weight, "decay": self.statistics.decay}
+        return {"starting": self.starting, "n_learnt": self.n_learnt, **sums}, arrays
+
+    @classmethod
+    def from_store(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Window":
+        """What `to_store` gave."""
+        parts = {
+            name: [arrays[key] for key in sorted(arrays) if key.startswith(f"{name}.")] for name in ("rows", "fresh")
+        }
+        rows, fresh = (Rows(X, tuple(sources)) for X, *sources in parts.values())
+        statistics = Statistics(arrays["A"], arrays["B"], float(values["weight"]), float(values["decay"]))
+        return cls(rows, fresh, statistics, bool(values["starting"]), int(values["n_learnt"]))

@@ -1,0 +1,170 @@
+"""The state of training: what changes while it goes on, and how it is kept in a file."""
+
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from .. import store
+from ..encoder import Encoder, Layers
+from ._network import Network
+from ._task import Task
+
+
+class Progress(NamedTuple):
+    """How far training has come."""
+
+    step: int
+    """Steps done."""
+    steps: int
+    """Steps at most."""
+    cost: float
+    """Mean validation cost now."""
+    best: float
+    """The least so far: that of the encoder which will be returned."""
+
+
+@dataclass
+class State:
+    """Everything that changes while training goes on."""
+
+    network: Network
+    optimizer: torch.optim.Adam
+    start: Encoder
+    best: Encoder
+    seed: int
+    step: int = 0
+    history: list[Progress] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, start: Encoder, seed: int, checkpoint: Any, setup: dict[str, Any]) -> "State":
+        """The state at the start, or that of a checkpoint."""
+        stored = _checked(checkpoint, start, setup) if checkpoint is not None and Path(checkpoint).exists() else None
+        if stored is not None:
+            start = _with_numbers(start, stored.arrays, "start.")
+        network = Network(start)
+        trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+        sizes = [float(parameter.detach().abs().mean()) if parameter.numel() else 0.0 for parameter in trained]
+        groups = [{"params": [parameter], "size": size} for parameter, size in zip(trained, sizes, strict=True)]
+        state = cls(network, torch.optim.Adam(groups, betas=(0.9, 0.99), eps=1e-12), start, start, seed)
+        if stored is not None:
+            state._go_on_from(stored)
+        return state
+
+    @property
+    def best_step(self) -> int:
+        """When the best encoder was found."""
+        return min(self.history, key=lambda look: look.cost).step
+
+    def descend(self, loss: torch.Tensor, relative_size: float) -> None:
+        """One step of Adam; a loss or a slope that is no number moves nothing."""
+        self.step += 1
+        if not isfinite(loss.item()):
+            return
+        self.optimizer.zero_grad()
+        loss.backward()
+        slopes = [parameter.grad for parameter in self.network.parameters() if parameter.grad is not None]
+        if not all(bool(slope.isfinite().all()) for slope in slopes):
+            return
+        for group in self.optimizer.param_groups:
+            group["lr"] = relative_size * group["size"]
+        self.optimizer.step()
+        self.network.keep_feasible()
+
+    def move_dictionary(self, task: Task) -> None:
+        """Take the best dictionary for the present codes, if that lowers the validation cost.
+
+        A network that has diverged has no codes that would be worth it.
+        """
+        start, cost = self.history[0].cost, task.cost(self.network)
+        if not cost - start <= abs(start):
+            return
+        before = self.network.to_encoder()
+        self.network.move_to(task.best_components(self.network))
+        self.network.keep_feasible()
+        if task.cost(self.network) < cost:
+            task.follow(self.network.to_encoder())
+        else:
+            self.network.take(before)
+
+    def look(self, task: Task, steps: int) -> Progress:
+        """Judge the network by the validation samples; keep it if it is the best so far."""
+        if self.history and self.history[-1].step == self.step:
+            return self.history[-1]
+        cost = task.cost(self.network)
+        cost = cost if isfinite(cost) else float("inf")
+        best = min([cost, *(look.cost for look in self.history)])
+        if self.history and cost < self.history[-1].best:
+            self.best = self.network.to_encoder()
+        self.history.append(Progress(self.step, steps, cost, best))
+        return self.history[-1]
+
+    def save(self, checkpoint: Any, setup: dict[str, Any]) -> None:
+        """Write everything that is needed to go on."""
+        if checkpoint is None:
+            return
+        encoders = {"start": self.start, "now": self.network.to_encoder(), "best": self.best}
+        arrays = {f"{which}.{name}": part for which, one in encoders.items() for name, part in _numbers(one).items()}
+        for index, moments in self.optimizer.state_dict()["state"].items():
+            arrays |= {f"adam.{index}.{name}": value.numpy() for name, value in moments.items()}
+        facts = {"setup": setup, "seed": self.seed, "step": self.step, "history": self.history}
+        store.write(checkpoint, "Training", facts, arrays)
+
+    def _go_on_from(self, stored: store.Stored) -> None:
+        facts, arrays = stored.parameters, stored.arrays
+        self.network.take(_with_numbers(self.start, arrays, "now."))
+        self.best = _with_numbers(self.start, arrays, "best.")
+        moments: dict[int, dict[str, torch.Tensor]] = {}
+        for name, value in arrays.items():
+            if name.startswith("adam."):
+                _, index, kind = name.split(".")
+                moments.setdefault(int(index), {})[kind] = torch.from_numpy(value.copy())
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
+        self.seed, self.step = facts["seed"], facts["step"]
+        self.history = [Progress(*look) for look in facts["history"]]
+
+
+def _checked(checkpoint: Any, start: Encoder, setup: dict[str, Any]) -> store.Stored:
+    """The content of a checkpoint, if it belongs to this training."""
+    stored = store.read(checkpoint)
+    kept = {name: stored.arrays.get(f"start.{name}") for name in _numbers(start)}
+    if stored.kind != "Training" or stored.parameters.get("setup") != setup or not _close(kept, _numbers(start)):
+        raise ValueError(
+            f"The checkpoint {checkpoint} belongs to other data or settings; "
+            "remove it to begin anew, or choose another path."
+        )
+    return stored
+
+
+def _numbers(encoder: Encoder) -> dict[str, NDArray[Any]]:
+    problem = {"rank_penalty": np.array(encoder.rank_penalty), "outlier_penalty": encoder.outlier_penalty}
+    return {"components": encoder.components, **problem, **encoder.layers._asdict()}
+
+
+def _with_numbers(encoder: Encoder, arrays: dict[str, NDArray[Any]], prefix: str) -> Encoder:
+    layers = Layers(*(arrays[prefix + name] for name in Layers._fields))
+    return replace(encoder, components=arrays[prefix + "components"], layers=layers)
+
+
+def _close(some: dict[str, Any], others: dict[str, NDArray[Any]]) -> bool:
+    """Whether two starts are the same, but for another seed of the solver that made them."""
+    return all(
+        some[name].shape == other.shape
+        and np.abs(some[name] - other).max(initial=0.0) <= 0.01 * np.abs(other).max(initial=0.0)
+        for name, other in others.items()
+    )
+
+
+def digest(X: NDArray[Any], sample_weight: Any, targets: Any) -> str:
+    """What tells data from other data."""
+    digest = sha256()
+    for part in (X, *(() if sample_weight is None else (sample_weight,)), *(() if targets is None else targets)):
+        array = np.ascontiguousarray(part)
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        digest.update(array.data)
+    return digest.hexdigest()
