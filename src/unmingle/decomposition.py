@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import frexp, nan, sqrt
+from math import nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ._validation import (
     is_frame,
 )
 from .iterate import Progress, run
-from .linalg import LowRank
+from .linalg import LowRank, scale_root
 from .objective import certify_unconstrained, gap_criterion, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
 from .solvers._pcp import certify as certify_pursuit
@@ -205,12 +205,6 @@ def _masked(X: ArrayLike, mask: ArrayLike) -> Array:
     """X with NaN wherever the mask is False, whatever was there."""
     data = as_floats(X)
     return np.where(check_mask(mask, data.shape), data, data.dtype.type(np.nan))
-
-
-def scale_root(X: Array) -> float:
-    """A power of two whose square is near the largest entry: dividing by it twice loses no digit."""
-    largest = float(np.max(np.abs(X), where=~np.isnan(X), initial=0.0))
-    return 2.0 ** (frexp(largest)[1] // 2) if largest > 0 else 1.0
 
 
 def _framed(part: Decomposition, frame: Any) -> Decomposition:

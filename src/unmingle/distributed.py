@@ -26,9 +26,9 @@ from threadpoolctl import threadpool_limits
 
 from . import kernels, solvers
 from ._validation import check_count, check_positive, given_penalties
-from .decomposition import scale_root
 from .estimators import LearnedRobustPCA, OnlineRobustPCA, RobustPCA
 from .iterate import Progress, Result, run
+from .linalg import scale_root
 from .online import Balanced, Statistics, balance, direct_step
 from .penalties import from_noise
 from .tracking import noise_and_floor, robust_start

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from . import kernels, store
 from ._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive
-from .linalg import ridge_encoder
+from .linalg import ridge_encoder, scale_root
 from .objective import projection, projection_gap
 
 __all__ = ["Encoder", "Layers", "propagate"]
@@ -400,9 +400,11 @@ class Encoder:
             The cost of each sample is above its minimum by at most this share of it.
         """
         X = as_floats(X)
-        parts = self.astype(X.dtype)
+        root = scale_root(self.outlier_penalty)
+        unit, down = self.rescaled(1 / root).astype(X.dtype), X.dtype.type(1 / root)
+        outliers = None if outliers is None else outliers * down * down
         return projection_gap(
-            X, parts.components, codes, self.rank_penalty, parts.outlier_penalty, outliers,
+            X * down * down, unit.components, codes * down, unit.rank_penalty, unit.outlier_penalty, outliers,
             nonnegative_codes=self.nonnegative_codes, nonnegative_outliers=self.nonnegative_outliers,
         )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Low-rank matrices, partial singular value thresholding with a warm start, and bounds on the spectral norm."""
 
+from math import frexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,7 +8,15 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-__all__ = ["LowRank", "WarmSubspace", "leading_direction", "ridge_encoder", "spectral_norm_bound", "thin_svd"]
+__all__ = [
+    "LowRank",
+    "WarmSubspace",
+    "leading_direction",
+    "ridge_encoder",
+    "scale_root",
+    "spectral_norm_bound",
+    "thin_svd",
+]
 
 Array = NDArray[np.floating[Any]]
 
@@ -256,6 +265,12 @@ def _lanczos_bound(R: Array) -> float:
     value = float(v @ image)
     rounding = 4 * sum(R.shape) * np.finfo(np.float64).eps * square
     return float(np.sqrt(value + np.linalg.norm(image - value * v) + rounding))
+
+
+def scale_root(X: Array) -> float:
+    """A power of two whose square is near the largest entry: dividing by it twice loses no digit."""
+    largest = float(np.max(np.abs(X), where=~np.isnan(X), initial=0.0))
+    return 2.0 ** (frexp(largest)[1] // 2) if largest > 0 else 1.0
 
 
 def ridge_encoder(components: Array, lam_star: float) -> Array:

@@ -283,7 +283,7 @@ def reproduce(
         typer.Option(metavar="FOLDER", help="Where the faces are; by default the variable UNMINGLE_DATA tells."),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results go.")] = Path("unmingle-reproduce"),
-    steps: Annotated[int, typer.Option(min=1, help="Training steps of an encoder at most, of 64 samples.")] = 1500,
+    steps: Annotated[int, typer.Option(min=1, help="Training steps of an encoder at most, of 64 samples.")] = 1000,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes of table1; -1 for as many as processors.")] = -1,
     quiet: Quiet = False,
     as_json: Json = False,

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import solvers, store
 from .._validation import as_floats, check_matrix, is_frame
-from ..decomposition import Decomposition, scale_root
+from ..decomposition import Decomposition
 from ..iterate import run
+from ..linalg import scale_root
 from ..prox import huber, soft_threshold
 
 Array = NDArray[np.floating[Any]]

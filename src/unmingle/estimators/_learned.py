@@ -22,8 +22,9 @@ from .._validation import (
     is_frame,
     require,
 )
-from ..decomposition import Decomposition, scale_root
+from ..decomposition import Decomposition
 from ..encoder import STRUCTURES, Encoder
+from ..linalg import scale_root
 from ..online import Statistics, direct_step
 from ..tracking import robust_start
 from ._base import Array, RobustTransformer
@@ -157,7 +158,7 @@ class LearnedRobustPCA(RobustTransformer):
         max_passes: float = 100,
         max_steps: int = 1500,
         batch_size: int = 64,
-        step_size: float = 0.01,
+        step_size: float = 0.04,
         validation: float = 0.1,
         window: int = 100,
         window_step: int = 10,
@@ -211,10 +212,10 @@ class LearnedRobustPCA(RobustTransformer):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from one more block of a stream: the window moves on, and training with it.
 
-        Whenever ``window_step`` samples have come, they are encoded, the dictionary takes them in if
-        ``update_dictionary``, with the past fading by ``forgetting``, and the encoder is trained a little on the last
-        ``window`` samples. The first samples are learnt from as by `fit`. A model saved in mid-stream holds the samples
-        of its window, one that was only fitted holds none.
+        Whenever ``window_step`` samples have come, the dictionary takes them in if ``update_dictionary``, with the past
+        fading by ``forgetting``, and the encoder is trained a little on the last ``window`` samples. The first samples
+        are learnt from as by `fit`. A model saved in mid-stream holds the samples of its window, one that was only
+        fitted holds none.
 
         Parameters
         ----------
@@ -385,23 +386,30 @@ class LearnedRobustPCA(RobustTransformer):
             check_matrix(rows.X)
             self._learn(rows)
         self.n_samples_seen_ = len(rows.X)
-        self._window = self._window._replace(rows=rows, starting=len(rows.X) < size)
+        nothing = Statistics.empty(*self.components_.shape)
+        self._window = self._window._replace(rows=rows, past=nothing, starting=len(rows.X) < size)
         return news.take(slice(room, None))
 
     def _follow(self, block: Rows) -> None:
-        """Move the window on by a block: dictionary, then layers."""
-        statistics = self._window.statistics.merge(self._sums(block))
-        rows = self._window.rows.followed_by(block).take(slice(-self.window, None))
+        """Move the window on by a block: dictionary, then layers.
+
+        Samples in the window are encoded anew each time, those that leave it enter the sums for good: codes made with
+        an old dictionary would hold the new one back.
+        """
+        known = self._window.rows.followed_by(block)
+        leaving, rows = known.take(slice(-self.window)), known.take(slice(-self.window, None))
+        past = self._window.past.merge(self._sums(leaving))
         encoder = self.encoder_
         if self.update_dictionary:
             unit = self.encoder_.rescaled(1 / self._root)
-            encoder = unit.moved_to(direct_step(statistics, unit.rank_penalty)).rescaled(self._root)
+            now = past.merge(self._sums(rows))
+            encoder = unit.moved_to(direct_step(now, unit.rank_penalty)).rescaled(self._root)
         self.n_samples_seen_ += len(block.X)
         if not np.isnan(rows.X).all():
             seed = [self._seed, self.n_samples_seen_]
             encoder = self._train(encoder, rows, _STEPS_PER_WINDOW, 0.0, seed).encoder
         self._adopt(encoder)
-        self._window = self._window._replace(rows=rows, statistics=statistics)
+        self._window = self._window._replace(rows=rows, past=past)
 
     def _sums(self, rows: Rows) -> Statistics:
         """Statistics of samples as the network encodes them, in units of training."""

@@ -39,7 +39,8 @@ class Window(NamedTuple):
     """Those that the encoder is trained on."""
     fresh: Rows
     """Those not learnt from yet."""
-    statistics: Statistics
+    past: Statistics
+    """Of samples before the window, as they were encoded when they left it."""
     starting: bool
     """Whether the first window is not full yet."""
     n_learnt: int
@@ -47,11 +48,11 @@ class Window(NamedTuple):
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """JSON values and arrays."""
-        arrays = {"A": self.statistics.A, "B": self.statistics.B}
+        arrays = {"A": self.past.A, "B": self.past.B}
         for name in ("rows", "fresh"):
             rows: Rows = getattr(self, name)
             arrays |= {f"{name}.{place}": part for place, part in enumerate((rows.X, *rows.sources))}
-        sums = {"weight": self.statistics.weight, "decay": self.statistics.decay}
+        sums = {"weight": self.past.weight, "decay": self.past.decay}
         return {"starting": self.starting, "n_learnt": self.n_learnt, **sums}, arrays
 
     @classmethod
@@ -61,5 +62,10 @@ class Window(NamedTuple):
             name: [arrays[key] for key in sorted(arrays) if key.startswith(f"{name}.")] for name in ("rows", "fresh")
         }
         rows, fresh = (Rows(X, tuple(sources)) for X, *sources in parts.values())
-        statistics = Statistics(arrays["A"], arrays["B"], float(values["weight"]), float(values["decay"]))
-        return cls(rows, fresh, statistics, bool(values["starting"]), int(values["n_learnt"]))
+        past = Statistics(arrays["A"], arrays["B"], float(values["weight"]), float(values["decay"]))
+        return cls(rows, fresh, past, bool(values["starting"]), int(values["n_learnt"]))
+
+
+def _rows_of(arrays: dict[str, NDArray[Any]], name: str) -> Rows:
+    X, *sources = (arrays[key] for key in sorted(arrays) if key.startswith(f"{name}."))
+    return Rows(X, tuple(sources))

@@ -15,6 +15,12 @@ from ..encoder import Encoder, Layers
 from ._network import Network
 from ._task import Task
 
+_ROUNDING = 1e-5
+"""Share of the cost over the size of a parameter below which a slope says nothing."""
+
+_WORSE = 0.005
+"""Share of the cost by which a network may be above the best without being taken back."""
+
 
 class Progress(NamedTuple):
     """How far training has come."""
@@ -39,6 +45,8 @@ class State:
     best: Encoder
     seed: int
     step: int = 0
+    caution: float = 1.0
+    """What steps are multiplied by: halved whenever they were too large."""
     history: list[Progress] = field(default_factory=list)
 
     @classmethod
@@ -51,7 +59,7 @@ class State:
         trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
         sizes = [float(parameter.detach().abs().mean()) if parameter.numel() else 0.0 for parameter in trained]
         groups = [{"params": [parameter], "size": size} for parameter, size in zip(trained, sizes, strict=True)]
-        state = cls(network, torch.optim.Adam(groups, betas=(0.9, 0.99), eps=1e-12), start, start, seed)
+        state = cls(network, torch.optim.Adam(groups, betas=(0.9, 0.99)), start, start, seed)
         if stored is not None:
             state._go_on_from(stored)
         return state
@@ -72,9 +80,15 @@ class State:
         if not all(bool(slope.isfinite().all()) for slope in slopes):
             return
         for group in self.optimizer.param_groups:
-            group["lr"] = relative_size * group["size"]
+            group["lr"] = self.caution * relative_size * group["size"]
+            group["eps"] = self._least_slope(group)
         self.optimizer.step()
         self.network.keep_feasible()
+
+    def _least_slope(self, group: dict[str, Any]) -> float:
+        """Slopes so small beside the cost are rounding, as are those of the readout at the start: no direction."""
+        total = group["size"] * sum(parameter.numel() for parameter in group["params"])
+        return _ROUNDING * abs(self.history[0].cost) / total if total > 0 else 1.0
 
     def move_dictionary(self, task: Task) -> None:
         """Take the best dictionary for the present codes, if that lowers the validation cost.
@@ -93,7 +107,10 @@ class State:
             self.network.take(before)
 
     def look(self, task: Task, steps: int) -> Progress:
-        """Judge the network by the validation samples; keep it if it is the best so far."""
+        """Judge the network by the validation samples; keep it if it is the best so far.
+
+        If it has become clearly worse than the best, the steps were too large: back to the best, and smaller steps.
+        """
         if self.history and self.history[-1].step == self.step:
             return self.history[-1]
         cost = task.cost(self.network)
@@ -101,6 +118,9 @@ class State:
         best = min([cost, *(look.cost for look in self.history)])
         if self.history and cost < self.history[-1].best:
             self.best = self.network.to_encoder()
+        elif self.history and cost > self.history[-1].best * (1 + _WORSE):
+            self.network.take(self.best)
+            self.caution /= 2
         self.history.append(Progress(self.step, steps, cost, best))
         return self.history[-1]
 
@@ -112,7 +132,7 @@ class State:
         arrays = {f"{which}.{name}": part for which, one in encoders.items() for name, part in _numbers(one).items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             arrays |= {f"adam.{index}.{name}": value.numpy() for name, value in moments.items()}
-        facts = {"setup": setup, "seed": self.seed, "step": self.step, "history": self.history}
+        facts = {"setup": setup, "seed": self.seed, "step": self.step, "caution": self.caution, "history": self.history}
         store.write(checkpoint, "Training", facts, arrays)
 
     def _go_on_from(self, stored: store.Stored) -> None:
@@ -125,7 +145,7 @@ class State:
                 _, index, kind = name.split(".")
                 moments.setdefault(int(index), {})[kind] = torch.from_numpy(value.copy())
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
-        self.seed, self.step = facts["seed"], facts["step"]
+        self.seed, self.step, self.caution = facts["seed"], facts["step"], facts["caution"]
         self.history = [Progress(*look) for look in facts["history"]]
 
 

@@ -67,6 +67,7 @@ class Task:
     validation: NDArray[np.intp]
     follows: bool
     """Whether the targets are exact answers found here, which change with the dictionary."""
+    learns_dictionary: bool = False
 
     @classmethod
     def of(
@@ -113,13 +114,13 @@ class Task:
 
     @torch.no_grad()
     def cost(self, network: Network) -> float:
-        """Mean cost of the validation samples, and lam_*/(2 n) ||U||^2 so that answers with another U compare."""
+        """Mean cost of the validation samples; with lam_*/(2 n) ||U||^2 where U is learnt, so that costs compare."""
         total = weight = 0.0
         for block, rows, answer in self._answers(network, self.validation):
             costs = self.judge(network, block, answer)
             total += float((self.weights[rows] * costs).sum())
             weight += float(self.weights[rows].sum())
-        size = float(network.components.square().sum())
+        size = float(network.components.square().sum()) if self.learns_dictionary else 0.0
         return total / max(weight, 1e-30) + network.rank_penalty * size / (2 * len(self.X))
 
     @torch.no_grad()

@@ -45,7 +45,7 @@ def train(
     update_dictionary: bool = False,
     steps: int = 1500,
     batch_size: int = 64,
-    step_size: float = 0.01,
+    step_size: float = 0.04,
     validation: float = 0.1,
     callback: Callable[[Progress], object] | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -110,6 +110,7 @@ def train(
              "signs": list(start.signs), "data": checkpoint and digest(X, sample_weight, targets)}  # fmt: skip
     state = State.of(start, seed, checkpoint, setup)
     task = Task.of(state.network.to_encoder(), X, loss, targets, sample_weight, validation, state.seed)
+    task.learns_dictionary = bool(update_dictionary)
     state.look(task, steps)
     size = step_size / sqrt(encoder.n_layers)
     every, dictionary_every = ceil(steps / _LOOKS), max(1, steps // _DICTIONARY_STEPS)

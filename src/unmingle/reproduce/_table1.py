@@ -21,7 +21,7 @@ Array = NDArray[np.float32]
 
 RANK_PENALTY, OUTLIER_PENALTY = 0.1, 0.01
 LAYERS = (1, 2, 5, 10)
-STEPS, BATCH = 1500, 64
+STEPS, BATCH = 1000, 64
 
 
 class Method(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decomposition import Decomposition, decompose, scale_root
+from ..decomposition import Decomposition, decompose
+from ..linalg import scale_root
 from ..online import Statistics
 from ..penalties import NORMAL_MAD, from_noise, noise_floor
 
