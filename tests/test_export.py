@@ -92,6 +92,16 @@ def test_file_starts_from_given_codes(rng, tmp_path, form, dtype):
         assert agrees(encoder, session, samples(rng, encoder, n), init)
 
 
+def test_entries_that_are_no_outliers_are_exactly_zero(rng, tmp_path):
+    encoder = trained(rng)
+    X = samples(rng, encoder, 64)
+    export.to_onnx(encoder, tmp_path / "encoder.onnx")
+    (outliers,) = session_of(tmp_path / "encoder.onnx").run(["outliers"], {"samples": X})
+    ours = encoder.encode(X)[1]
+    assert np.array_equal(outliers == 0, ours == 0)
+    assert 0 < np.count_nonzero(ours) < ours.size
+
+
 @pytest.mark.parametrize("warm_start", [False, True])
 @pytest.mark.parametrize(("q", "m", "n_layers"), [(1, 5, 1), (1, 1, 3), (6, 3, 1), (2, 9, 40)])
 def test_small_wide_shallow_and_deep(rng, tmp_path, q, m, n_layers, warm_start):

@@ -161,13 +161,12 @@ def _draw(graph: _Graph, encoder: Encoder, warm_start: bool) -> None:
     nothing = graph.numbers("zero", np.zeros(1))
     missing = graph.node("missing", "IsNaN", "samples")
     x = graph.node("x", "Where", missing, nothing, "samples")
-    known = graph.node("known", "Where", missing, nothing, graph.numbers("one", np.ones(1)))
-    cleaned = _draw_layers(graph, encoder, x, known, "init" if warm_start else None)
+    cleaned = _draw_layers(graph, encoder, x, missing, "init" if warm_start else None)
     graph.node("low_rank", "MatMul", "codes", graph.numbers("components", encoder.components))
     graph.node("outliers", "Where", missing, nothing, graph.node("removed", "Sub", x, cleaned))
 
 
-def _draw_layers(graph: _Graph, encoder: Encoder, x: str, known: str, init: str | None) -> str:
+def _draw_layers(graph: _Graph, encoder: Encoder, x: str, missing: str, init: str | None) -> str:
     """Put in the layers and the readout of `unmingle.encoder.propagate`; return x - o of the last layer."""
     layers = encoder.layers
     r, c = x, None
@@ -179,7 +178,7 @@ def _draw_layers(graph: _Graph, encoder: Encoder, x: str, known: str, init: str 
             c = r if layers.full else _draw_code(graph, encoder, f"c{k}", own, r, c)
             decoder = graph.numbers(f"decoder{own}", layers.decoder[own])
         d = graph.node(f"d{k}", "MatMul", c, decoder)
-        r = _draw_clipping(graph, encoder, str(k), own, x, d, known)
+        r = _draw_clipping(graph, encoder, str(k), own, x, d, missing)
     _draw_code(graph, encoder, "codes", None, r, c)
     return r
 
@@ -196,14 +195,13 @@ def _draw_code(graph: _Graph, encoder: Encoder, result: str, own: int | None, r:
     return graph.node(result, "Relu", graph.node(f"{result}_new", "Gemm", *inputs, transB=1))
 
 
-def _draw_clipping(graph: _Graph, encoder: Encoder, place: str, own: int, x: str, d: str, known: str) -> str:
-    """Put in x - o = d + clip(x - d, -t, t), without the bound -t for nonnegative outliers; d where x is missing."""
-    threshold = encoder.layers.threshold[own]
-    e = graph.node(f"e{place}", "Sub", x, d)
+def _draw_clipping(graph: _Graph, encoder: Encoder, place: str, own: int, x: str, d: str, missing: str) -> str:
+    """Put in x - o = clip(x, d - t, d + t), without the lower bound for nonnegative outliers; d where x is missing."""
+    threshold = graph.numbers(f"threshold{own}", encoder.layers.threshold[own])
+    r = graph.node(f"r{place}_upper", "Min", x, graph.node(f"upper{place}", "Add", d, threshold))
     if not encoder.nonnegative_outliers:
-        e = graph.node(f"e{place}_lower", "Max", e, graph.numbers(f"lower{own}", -threshold))
-    e = graph.node(f"e{place}_upper", "Min", e, graph.numbers(f"upper{own}", threshold))
-    return graph.node(f"r{place}", "Add", d, graph.node(f"e{place}_known", "Mul", e, known))
+        r = graph.node(f"r{place}_lower", "Max", r, graph.node(f"lower{place}", "Sub", d, threshold))
+    return graph.node(f"r{place}", "Where", missing, d, r)
 
 
 def _metadata(encoder: Encoder, warm_start: bool, card: Any) -> dict[str, str]:

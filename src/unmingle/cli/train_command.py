@@ -99,7 +99,7 @@ def train(
     passes: Passes = 100.0,
     steps: Steps = 1500,
     batch_size: BatchSize = 64,
-    step_size: StepSize = 0.01,
+    step_size: StepSize = 0.04,
     validation: Validation = 0.1,
     size: Size = None,
     checkpoint: Checkpoint = None,

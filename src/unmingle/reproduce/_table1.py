@@ -238,16 +238,6 @@ def table1_page(result: dict[str, Any]) -> str:
 def _section(name: str, split: str, entry: dict[str, Any], layers: Sequence[int]) -> list[str]:
     plot = require("unmingle.plot", "plot")
     cells, exact = entry["cells"], entry["exact"]
-    rows = [
-        [str(depth), *(f"{cells[method][str(depth)][cost]:.4f}" for cost in "fF" for method in METHODS)]
-        for depth in layers
-    ]
-    blank = ["" for _ in METHODS]
-    rows += [
-        [f"exact, {which}", f"{costs['f']:.4f}", *blank[1:], f"{costs['F']:.4f}", *blank[1:]]
-        for which, costs in (("SVD dictionary", exact["svd"]), ("dictionary of (4)", exact["(4)"]))
-    ]
-    head = ["layers", *(f"f {m}" for m in METHODS), *(f"F {m}" for m in METHODS)]
     lines = {m: (list(layers), [cells[m][str(depth)]["F"] for depth in layers]) for m in METHODS}
     levels = {"exact, SVD dictionary": exact["svd"]["F"], "exact, dictionary of (4)": exact["(4)"]["F"]}
     axes = plot.curves(lines, levels=levels, x_label="layers", y_label="F", markers=True)
@@ -259,5 +249,14 @@ def _section(name: str, split: str, entry: dict[str, Any], layers: Sequence[int]
     return [
         report.heading(f"{name}, {how}"),
         report.figure(plot.svg(axes), caption),
-        report.table(head, rows, chosen=-1),
+        *(_costs_table(cost, cells, exact, layers) for cost in "fF"),
     ]
+
+
+def _costs_table(cost: str, cells: dict[str, Any], exact: dict[str, Any], layers: Sequence[int]) -> str:
+    rows = [[str(depth), *(f"{cells[method][str(depth)][cost]:.4f}" for method in METHODS)] for depth in layers]
+    rows += [
+        [f"exact, {name}", f"{exact[which][cost]:.4f}", *[""] * (len(METHODS) - 1)]
+        for which, name in (("svd", "SVD dictionary"), ("(4)", "dictionary of (4)"))
+    ]
+    return report.table([f"{cost}, layers", *METHODS], rows, chosen=-1)
