@@ -318,3 +318,28 @@ Encoder.from_components(np.ones((1, 4)), rank_penalty=1, outlier_penalty=1, n_la
     assert compiled > 0
     assert loaded > 0
     assert again == 0
+
+
+def test_infinity_is_refused_and_missing_entries_do_not_hide_it():
+    encoder = Encoder.from_components(np.eye(2, 5), rank_penalty=0.1, outlier_penalty=0.1, n_layers=2)
+    for X in ([[np.inf, 0, 0, 0, 0]], [[np.nan, 0, 0, -np.inf, 0]]):
+        with pytest.raises(ValueError, match="contains infinity"):
+            encoder.encode(np.array(X))
+    huge = np.full((2, 5), 1e308)
+    assert np.isfinite(encoder.encode(huge)[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [("float64", 1e-150), ("float64", 1e150), ("float32", 1e-20), ("float32", 1e20)]
+)
+def test_certificates_hold_at_any_scale(rng, dtype, scale):
+    U, root = rng.standard_normal((3, 20)), np.sqrt(scale)
+    X = rng.standard_normal((9, 3)) @ U + (rng.random((9, 20)) < 0.1)
+    plain = Encoder.from_components(U, rank_penalty=0.5, outlier_penalty=0.2, n_layers=3)
+    scaled = Encoder.from_components(
+        (root * U).astype(dtype), rank_penalty=0.5 * scale, outlier_penalty=0.2 * scale, n_layers=3
+    )
+    Y = (scale * X).astype(dtype)
+    expected = plain.gap(X, *plain.encode(X))
+    tolerance = {"rtol": 1e-2, "atol": 1e-6} if dtype == "float32" else {"rtol": 1e-9, "atol": 1e-15}
+    np.testing.assert_allclose(scaled.gap(Y, *scaled.encode(Y)), expected, **tolerance)
