@@ -323,8 +323,9 @@ Encoder.from_components(np.ones((1, 4)), rank_penalty=1, outlier_penalty=1, n_la
 def test_infinity_is_refused_and_missing_entries_do_not_hide_it():
     encoder = Encoder.from_components(np.eye(2, 5), rank_penalty=0.1, outlier_penalty=0.1, n_layers=2)
     for X in ([[np.inf, 0, 0, 0, 0]], [[np.nan, 0, 0, -np.inf, 0]]):
-        with pytest.raises(ValueError, match="contains infinity"):
-            encoder.encode(np.array(X))
+        for init in (None, np.zeros((1, 2))):
+            with pytest.raises(ValueError, match="contains infinity"):
+                encoder.encode(np.array(X), init=init)
     huge = np.full((2, 5), 1e308)
     assert np.isfinite(encoder.encode(huge)[1]).all()
 

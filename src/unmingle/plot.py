@@ -50,7 +50,7 @@ def curves(
     ['cost', 'least']
     """
     if ax is None:
-        ax = Figure(figsize=(6.4, 3.6), layout="constrained").add_subplot()
+        ax = Figure(figsize=(8.4, 3.6), layout="constrained").add_subplot()
     for (name, (x, y)), colour in zip(lines.items(), _COLOURS * len(lines), strict=False):
         ax.plot(x, y, color=colour, label=name, marker="o" if markers else None, markersize=4, linewidth=1.6)
     for (name, height), style in zip((levels or {}).items(), ("--", ":", "-.") * 9, strict=False):
@@ -61,7 +61,7 @@ def curves(
     ax.tick_params(colors=_INK)
     for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
         text.set_color(_INK)
-    ax.legend(frameon=False, labelcolor=_INK, fontsize=8)
+    ax.legend(frameon=False, labelcolor=_INK, fontsize=9, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return ax
 
 

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
+from math import isfinite
 from os import PathLike
 from typing import Any, Self
 
@@ -231,9 +232,6 @@ class Encoder:
         q, m = self.components.shape
         if X.ndim != 2 or X.shape[1] != m:
             raise ValueError(f"X must have {m} columns, one for each feature, got an array of shape {X.shape}.")
-        with np.errstate(over="ignore"):
-            if not np.isfinite(np.sum(X)) and np.isinf(X).any():
-                raise ValueError("X contains infinity; replace it, by NaN if the entry is to count as missing.")
         if init is not None:
             init = np.ascontiguousarray(as_floats(init, "init"), dtype=X.dtype)
             if init.shape != (len(X), q):
@@ -251,6 +249,11 @@ class Encoder:
         else:
             with ThreadPoolExecutor(len(blocks)) as pool:
                 list(pool.map(work, blocks))
+        suspect = codes if init is None else outliers  # where infinity shows
+        with np.errstate(over="ignore", invalid="ignore"):
+            in_doubt = not isfinite(suspect.sum())
+        if in_doubt and np.isinf(X).any():
+            raise ValueError("X contains infinity; replace it, by NaN if the entry is to count as missing.")
         return codes, outliers
 
     def _encode_plainly(self, X: Array, init: Array | None, codes: Array, outliers: Array) -> None:

@@ -249,7 +249,7 @@ def _section(name: str, split: str, entry: dict[str, Any], layers: Sequence[int]
     return [
         report.heading(f"{name}, {how}"),
         report.figure(plot.svg(axes), caption),
-        *(_costs_table(cost, cells, exact, layers) for cost in "fF"),
+        *(report.figure(_costs_table(cost, cells, exact, layers), f"Mean cost {cost}.") for cost in "fF"),
     ]
 
 
@@ -259,4 +259,4 @@ def _costs_table(cost: str, cells: dict[str, Any], exact: dict[str, Any], layers
         [f"exact, {name}", f"{exact[which][cost]:.4f}", *[""] * (len(METHODS) - 1)]
         for which, name in (("svd", "SVD dictionary"), ("(4)", "dictionary of (4)"))
     ]
-    return report.table([f"{cost}, layers", *METHODS], rows, chosen=-1)
+    return report.table(["layers", *METHODS], rows, chosen=-1)
