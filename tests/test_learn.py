@@ -629,6 +629,11 @@ class TestAims:
         assert same_numbers(*same)
 
 
+def _named(options):
+    """A name for a test that is the same in every process."""
+    return ", ".join(f"{name}={value}" if np.isscalar(value) else name for name, value in options.items())
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -654,7 +659,7 @@ class TestAims:
         ({"X": np.full((5, M), np.nan)}, "X holds only NaN"),
         ({"X": np.full((5, M), np.inf)}, "X contains infinity"),
     ],
-    ids=lambda value: str(value)[:40],
+    ids=lambda value: _named(value) if isinstance(value, dict) else value[:40],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_sentence(options, sentence, start, X):
     options = dict(options)
