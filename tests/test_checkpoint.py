@@ -52,7 +52,8 @@ def test_killed_at_fifty_random_moments(tmp_path, X, undisturbed):
         victim.join()
         return time.perf_counter() - begin
 
-    duration, chance, positions = live_for(60), random.Random(0), []
+    duration = min(live_for(60) for _ in range(2))  # the first may have to compile
+    chance, positions = random.Random(0), []
     for _ in range(50):
         live_for(chance.uniform(0.0, duration))
         position = unmingle.load(checkpoint).n_samples_seen_ if checkpoint.exists() else 0

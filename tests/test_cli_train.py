@@ -15,12 +15,12 @@ from unmingle.cli import training
 from unmingle.synth import low_rank_plus_sparse
 
 MADE = low_rank_plus_sparse(80, 12, 2, noise=0.05, random_state=0)
-QUICK = ["--out", "model.safetensors", "--steps", "8", "--layers", "2", "--batch-size", "20"]
+QUICK = ["--out", "model.safetensors", "--steps", "8", "--layers", "2", "--batch-size", "20", "--step-size", "0.01"]
 
 
 def expected(X=MADE.X, y=None, **options):
     """What the estimator itself learns."""
-    settings = {"n_layers": 2, "max_steps": 8, "batch_size": 20, "random_state": 0, **options}
+    settings = {"n_layers": 2, "max_steps": 8, "batch_size": 20, "step_size": 0.01, "random_state": 0, **options}
     return unmingle.LearnedRobustPCA(**settings).fit(X, y)
 
 

@@ -202,7 +202,7 @@ def test_bad_parameters_are_noticed_before_the_work(X):
 def test_only_fitted_models_of_the_right_kind_decompose(made, X):
     with pytest.raises(NotFittedError):
         distributed.decompose(RobustPCA(), X)
-    with pytest.raises(TypeError, match="RobustPCA or an OnlineRobustPCA"):
+    with pytest.raises(TypeError, match="RobustPCA or a LearnedRobustPCA"):
         distributed.fit("model", X)
     model = RobustPCA(random_state=0).fit(made.X[:, :50])
     with pytest.raises(ValueError, match="50 features of the model, got 60"):

@@ -115,7 +115,7 @@ def test_online_encoder_is_judged_before_it_learns(rng, tmp_path):
 
 
 def test_command_writes_figures_and_a_page(run, rng, tmp_path):
-    write_pictures(tmp_path / "film", made_faces(rng, 150))
+    write_pictures(tmp_path / "film", made_faces(rng, 230))
     ended = run("reproduce", "online", "--data", tmp_path / "film", "--out", "results", "--steps", 5)
     assert ended.code == 0, ended
     assert "online" in ended.out

@@ -224,7 +224,7 @@ def projection_gap(
     if outliers is not None:
         own = projection(X, components, codes, outliers, rank_penalty, lam)
         gap, primal = gap + np.maximum(own - primal, 0), np.maximum(own, primal)
-    return np.divide(gap, primal, out=np.zeros_like(primal), where=primal > 0)
+    return np.divide(gap, primal, out=np.zeros_like(primal), where=primal != 0)
 
 
 def _largest_ratio(y: Array, lam: Array) -> float:

@@ -291,7 +291,7 @@ def reproduce(
     """Repeat an experiment of the paper on your copy of the data: a JSON file and a page with figures.
 
     The folder holds the files of known sets of faces, or pictures of your own: all of one size, in one sub-folder for
-    each person, or in the order of time. What is done is kept: the same command goes on where it was interrupted.
+    each person, or in the order of time. Cells of table1 are kept as they are done: the same command goes on from them.
     """
     with console.warnings_as_sentences():
         from . import reproduction

@@ -89,7 +89,7 @@ class Encoder:
         if not all(np.isfinite(part).all() for part in (self.components, self.outlier_penalty, *self.layers)):
             raise ValueError("The arrays of an encoder must be finite.")
         if any((part < 0).any() for part in (self.outlier_penalty, self.layers.threshold)) or self.rank_penalty <= 0:
-            raise ValueError("The penalties and thresholds of an encoder must not be negative.")
+            raise ValueError("The rank penalty of an encoder must be positive, other penalties not negative.")
         for part in (self.components, self.outlier_penalty, *self.layers):
             part.setflags(write=False)
 
@@ -236,6 +236,8 @@ class Encoder:
             init = np.ascontiguousarray(as_floats(init, "init"), dtype=X.dtype)
             if init.shape != (len(X), q):
                 raise ValueError(f"init must hold one code for each sample, shape {(len(X), q)}, got {init.shape}.")
+            if not np.isfinite(init).all():
+                raise ValueError("init must be finite, got NaN or infinity.")
         parts = self.astype(X.dtype)
         codes, outliers = np.empty((len(X), q), X.dtype), np.empty_like(X)
         encode = parts._encode_compiled if backend == "numba" else parts._encode_plainly
@@ -284,7 +286,7 @@ class Encoder:
         array of shape (n,)
             The cost of each sample is above its minimum by at most this share of it.
         """
-        X = as_floats(X)
+        X, codes, outliers = self._checked(X, codes, outliers)
         root = scale_root(self.outlier_penalty)
         unit, down = self.rescaled(1 / root).astype(X.dtype), X.dtype.type(1 / root)
         outliers = None if outliers is None else outliers * down * down
@@ -309,9 +311,23 @@ class Encoder:
         -------
         array of shape (n,)
         """
-        X = as_floats(X)
+        X, codes, outliers = self._checked(X, codes, outliers)
         parts = self.astype(X.dtype)
         return projection(X, parts.components, codes, outliers, self.rank_penalty, parts.outlier_penalty)
+
+    def _checked(self, X: Any, codes: Any, outliers: Any) -> tuple[Array, Array, Any]:
+        """Samples with their codes and, if they are given, outliers, as arrays of fitting shapes."""
+        q, m = self.components.shape
+        X, codes = as_floats(X), as_floats(codes, "codes")
+        outliers = None if outliers is None else as_floats(outliers, "outliers")
+        if X.ndim != 2 or X.shape[1] != m:
+            raise ValueError(f"X must have {m} columns, one for each feature, got an array of shape {X.shape}.")
+        if codes.shape != (len(X), q) or (outliers is not None and outliers.shape != X.shape):
+            raise ValueError(
+                f"codes must have shape {(len(X), q)} and outliers that of X, {X.shape}; got {codes.shape}"
+                f"{'' if outliers is None else f' and {outliers.shape}'}."
+            )
+        return X, codes, outliers
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the encoder to a ``.safetensors`` file; `unmingle.load` reads it back.

@@ -27,14 +27,16 @@ from ..encoder import STRUCTURES, Encoder
 from ..linalg import scale_root
 from ..online import Statistics, direct_step
 from ..tracking import robust_start
-from ._base import Array, RobustTransformer
-from ._window import Rows, Window
+from ._base import _BEYOND, Array, RobustTransformer
+from ._window import Rows, Window, cut
 
 _LOSSES = ("unsupervised", "imitation", "source")
 _SOLVED = 1e-4
 """Tolerance of the dictionary that training starts from."""
 _STEPS_PER_WINDOW = 10
 """Training steps whenever the window has moved on."""
+_REACH = 3.0
+"""Largest entries of the low-rank part beyond which entries are cut: the exact answer is the same."""
 _JUDGED = 1000
 """Samples, at most, whose gaps the model card tells of."""
 
@@ -49,7 +51,8 @@ class LearnedRobustPCA(RobustTransformer):
 
     ``transform`` and ``decompose`` run the network, 4 m q flops for each sample and layer, and need no torch. How good
     each answer is `decompose` tells by ``sample_gap``; the network never is worse than the untrained one on data kept
-    for validation. Data are not centred; NaN means missing.
+    for validation. Entries far beyond all that the low-rank part can reach are cut before the network sees them, which
+    changes no exact answer. Data are not centred; NaN means missing.
 
     Parameters
     ----------
@@ -227,6 +230,8 @@ class LearnedRobustPCA(RobustTransformer):
         step = check_count(self.window_step, "window_step")
         X = self._validated(X, reset=not hasattr(self, "n_features_in_"))
         news = Rows(X, self._sources(X, y))
+        if hasattr(self, "encoder_") and len(self._window.rows.sources) != len(news.sources):
+            raise ValueError("loss was changed to or from 'source' in mid-stream; call fit to begin anew.")
         if not hasattr(self, "encoder_") or self._window.starting:
             news = self._begin(news)
         waiting = self._window.fresh.followed_by(news)
@@ -249,7 +254,7 @@ class LearnedRobustPCA(RobustTransformer):
         array of shape (n_samples, n_components_)
         """
         check_is_fitted(self)
-        return self.encoder_.encode(self._validated(X, reset=False), n_jobs=self.n_jobs)[0]
+        return self.encoder_.encode(cut(self._validated(X, reset=False), self._reach), n_jobs=self.n_jobs)[0]
 
     def decompose(self, X: Any) -> Decomposition:
         """Low-rank part, outliers and residual of new samples as the network finds them, each with its certificate.
@@ -267,15 +272,14 @@ class LearnedRobustPCA(RobustTransformer):
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        codes, outliers = self.encoder_.encode(data, n_jobs=self.n_jobs)
-        gap = self.encoder_.gap(data, codes, outliers)
-        return self._decomposition(data, codes, gap, X if is_frame(X) else None, outliers)
+        codes, gap = self._project(data)
+        return self._decomposition(data, codes, gap, X if is_frame(X) else None)
 
-    def _decomposition(
-        self, data: Array, codes: Array, gap: Array, frame: Any = None, outliers: Array | None = None
-    ) -> Decomposition:
-        if outliers is None:
-            outliers = self.encoder_.encode(data)[1]
+    def _decomposition(self, data: Array, codes: Array, gap: Array, frame: Any = None) -> Decomposition:
+        near = cut(data, self._reach)
+        outliers = self.encoder_.encode(near, n_jobs=self.n_jobs)[1]
+        if near is not data:
+            outliers += np.where(np.isnan(data), data.dtype.type(0), data - near)
         with np.errstate(over="ignore"):
             cost = float(np.sum(self.encoder_.cost(data, codes, outliers)))
         return Decomposition(
@@ -284,12 +288,13 @@ class LearnedRobustPCA(RobustTransformer):
         )  # fmt: skip
 
     def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
-        codes, outliers = self.encoder_.encode(X, n_jobs=self.n_jobs)
-        return codes, self.encoder_.gap(X, codes, outliers)
+        near = cut(X, self._reach)
+        codes, outliers = self.encoder_.encode(near, n_jobs=self.n_jobs)
+        return codes, self.encoder_.gap(near, codes, outliers)
 
     def _projector(self) -> Self:
         light = super()._projector()
-        light.encoder_ = self.encoder_
+        light.encoder_, light._reach = self.encoder_, self._reach
         return light
 
     def _sources(self, X: Array, y: Any) -> tuple[Array, ...]:
@@ -324,11 +329,12 @@ class LearnedRobustPCA(RobustTransformer):
         share, batch_size = check_share(self.validation, "validation"), check_count(self.batch_size, "batch_size")
         self._seed = int(generator(self.random_state).integers(2**31))
         components, lam_star, lam = problem or self._solve(rows.X)
-        self._root = scale_root(rows.X)
         start = Encoder.from_components(
             components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=self.n_layers, tied=bool(self.tied),
             structure=self.structure,
         )  # fmt: skip
+        self._reach = self._reach_of(start, rows.X)
+        self._root = scale_root(cut(rows.X, self._reach))
         per_pass = max(1, round((1 - share) * len(rows.X)) // batch_size)
         steps = min(ceil(check_positive(self.max_passes, "max_passes") * per_pass), max_steps)
         training = self._train(
@@ -357,12 +363,23 @@ class LearnedRobustPCA(RobustTransformer):
         part = robust_start(X, n_components, *penalties, tol=_SOLVED, random_state=self._seed)
         return part.components, part.rank_penalty, part.outlier_penalty
 
+    def _reach_of(self, start: Encoder, X: Array) -> float:
+        """How far entries may reach: an exact answer knows only the sign of what is beyond, an encoder all of it."""
+        root = scale_root(start.outlier_penalty)
+        unit, factor = start.rescaled(1 / root), X.dtype.type(1 / root)
+        with np.errstate(over="ignore"):
+            near = np.clip(X * factor * factor, -_BEYOND, _BEYOND)
+        codes, _ = require("unmingle.learn", "train").exact_answer(unit, near)
+        largest = float(np.max(np.abs(codes @ unit.components), initial=0.0))
+        return (_REACH * largest + float(unit.outlier_penalty.max())) * root * root
+
     def _train(self, start: Encoder, rows: Rows, steps: int, validation: float, seed: Any, **options: Any) -> Any:
         """Training in units in which the largest entry is about one; its encoder in those of the data."""
         learn = require("unmingle.learn", "train")
-        scaled = rows.scaled(1 / self._root)
+        unit, scaled = start.rescaled(1 / self._root), rows.within(self._reach).scaled(1 / self._root)
         training = learn.train(
-            start.rescaled(1 / self._root), scaled.X, loss=self.loss, targets=scaled.sources or None, steps=steps,
+            unit, scaled.X, loss=self.loss, targets=scaled.sources or None, steps=steps,
+            sample_weight=None if scaled.sources else "robust",
             batch_size=self.batch_size, step_size=self.step_size, validation=validation, random_state=seed, **options,
         )  # fmt: skip
         return training._replace(encoder=training.encoder.rescaled(self._root))
@@ -413,11 +430,13 @@ class LearnedRobustPCA(RobustTransformer):
 
     def _sums(self, rows: Rows) -> Statistics:
         """Statistics of samples as the network encodes them, in units of training."""
-        scaled, unit = rows.scaled(1 / self._root), self.encoder_.rescaled(1 / self._root)
+        scaled, unit = rows.within(self._reach).scaled(1 / self._root), self.encoder_.rescaled(1 / self._root)
         codes, outliers = unit.encode(scaled.X)
         low_rank = codes @ unit.components.astype(codes.dtype)
         cleaned = scaled.sources[0] if scaled.sources else scaled.X - outliers
-        return Statistics.of(codes, np.where(np.isnan(cleaned), low_rank, cleaned), self._fading())
+        weights = require("unmingle.learn", "train").robust_weights(unit, scaled.X)
+        share = np.sqrt(weights)[:, None].astype(codes.dtype)
+        return Statistics.of(share * codes, share * np.where(np.isnan(cleaned), low_rank, cleaned), self._fading())
 
     def _fading(self) -> float:
         """What every sample of a stream multiplies the weight of the past by."""
@@ -432,7 +451,7 @@ class LearnedRobustPCA(RobustTransformer):
         from .. import __version__
 
         some = rows.X[:: max(1, len(rows.X) // _JUDGED)]
-        gap = self.encoder_.gap(some, *self.encoder_.encode(some))
+        gap = self._project(some)[1]
         return {
             "made by": f"unmingle {__version__}",
             "samples": len(rows.X),
@@ -454,13 +473,16 @@ class LearnedRobustPCA(RobustTransformer):
         kept = {f"encoder.{name}": array for name, array in arrays.items()}
         stream, sums = self._window.to_store()
         kept |= {f"stream.{name}": array for name, array in sums.items()}
-        return {"encoder": values, "stream": {"seed": self._seed, "root": self._root, **stream}}, kept
+        return {
+            "encoder": values,
+            "stream": {"seed": self._seed, "root": self._root, "reach": self._reach, **stream},
+        }, kept
 
     def _state_from_store(self, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         stream = parameters["stream"]
         self._adopt(Encoder._from_store(parameters["encoder"], _part_of(arrays, "encoder.")))
         self._window = Window.from_store(stream, _part_of(arrays, "stream."))
-        self._seed, self._root = int(stream["seed"]), float(stream["root"])
+        self._seed, self._root, self._reach = int(stream["seed"]), float(stream["root"]), float(stream["reach"])
 
 
 def _part_of(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

@@ -9,6 +9,13 @@ from ..online import Statistics
 from ._base import Array
 
 
+def cut(X: Array, reach: float) -> Array:
+    """Samples with all entries brought into [-reach, reach]; X itself if they are."""
+    if np.max(X, initial=0.0) <= reach and np.min(X, initial=0.0) >= -reach:
+        return X
+    return np.clip(X, X.dtype.type(-reach), X.dtype.type(reach))
+
+
 class Rows(NamedTuple):
     """Samples with their true parts, if those are known."""
 
@@ -24,6 +31,10 @@ class Rows(NamedTuple):
         pairs = zip((self.X, *self.sources), (later.X, *later.sources), strict=True)
         X, *sources = (np.concatenate([first, then.astype(first.dtype, copy=False)]) for first, then in pairs)
         return Rows(X, tuple(sources))
+
+    def within(self, reach: float) -> "Rows":
+        """Samples cut to [-reach, reach]."""
+        return self._replace(X=cut(self.X, reach))
 
     def scaled(self, root: float) -> "Rows":
         """All numbers times root^2."""
@@ -58,10 +69,7 @@ class Window(NamedTuple):
     @classmethod
     def from_store(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Window":
         """What `to_store` gave."""
-        parts = {
-            name: [arrays[key] for key in sorted(arrays) if key.startswith(f"{name}.")] for name in ("rows", "fresh")
-        }
-        rows, fresh = (Rows(X, tuple(sources)) for X, *sources in parts.values())
+        rows, fresh = (_rows_of(arrays, name) for name in ("rows", "fresh"))
         past = Statistics(arrays["A"], arrays["B"], float(values["weight"]), float(values["decay"]))
         return cls(rows, fresh, past, bool(values["starting"]), int(values["n_learnt"]))
 

@@ -2,7 +2,7 @@
 
 from ._losses import Block, imitation, source, unsupervised
 from ._network import Answer, Network
-from ._task import exact_answer
+from ._task import exact_answer, robust_weights
 from ._training import Progress, Training, train
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Training",
     "exact_answer",
     "imitation",
+    "robust_weights",
     "source",
     "train",
     "unsupervised",

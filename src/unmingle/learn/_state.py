@@ -87,8 +87,8 @@ class State:
 
     def _least_slope(self, group: dict[str, Any]) -> float:
         """Slopes so small beside the cost are rounding, as are those of the readout at the start: no direction."""
-        total = group["size"] * sum(parameter.numel() for parameter in group["params"])
-        return _ROUNDING * abs(self.history[0].cost) / total if total > 0 else 1.0
+        total, cost = group["size"] * sum(parameter.numel() for parameter in group["params"]), self.history[0].cost
+        return _ROUNDING * abs(cost) / total if total and cost else 1.0
 
     def move_dictionary(self, task: Task) -> None:
         """Take the best dictionary for the present codes, if that lowers the validation cost.
@@ -118,8 +118,9 @@ class State:
         best = min([cost, *(look.cost for look in self.history)])
         if self.history and cost < self.history[-1].best:
             self.best = self.network.to_encoder()
-        elif self.history and cost > self.history[-1].best * (1 + _WORSE):
+        elif self.history and cost - self.history[-1].best > _WORSE * abs(self.history[-1].best):
             self.network.take(self.best)
+            task.follow(self.best)
             self.caution /= 2
         self.history.append(Progress(self.step, steps, cost, best))
         return self.history[-1]

@@ -44,6 +44,28 @@ def exact_answer(encoder: Encoder, X: Array) -> tuple[Array, Array]:
     return codes, misfit - np.clip(misfit, -lam, lam)
 
 
+def robust_weights(encoder: Encoder, X: Array) -> Array:
+    """Weights of samples: those that cost an encoder more than most, since they are full of outliers, count less.
+
+    Each weight is 1 over how many times the median cost the sample costs, at most 1: none costs more than the median.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Trained or not.
+    X : array of shape (n, m)
+        Samples; NaN means missing.
+
+    Returns
+    -------
+    array of shape (n,)
+    """
+    if not len(X):
+        return np.ones(0, X.dtype)
+    cost = encoder.cost(X, *encoder.encode(X))
+    return 1 / np.maximum(1, cost / (np.median(cost) or 1))
+
+
 def as_block(X: Array, targets: tuple[Array, ...] = ()) -> Block:
     """Samples as tensors."""
     missing = np.isnan(X)
@@ -110,6 +132,10 @@ class Task:
         """Weighted mean of the loss over some samples."""
         block, weights = self.samples.take(rows), self.weights[rows]
         losses = self.loss(network, block, network(block.x, block.known))
+        if losses.shape != weights.shape:
+            raise ValueError(
+                f"loss must give one cost for each of {len(rows)} samples, got shape {tuple(losses.shape)}."
+            )
         return (weights * losses).sum() / weights.sum()
 
     @torch.no_grad()

@@ -9,7 +9,7 @@ from .._validation import check_choice, check_count, check_matrix, check_positiv
 from ..encoder import Encoder
 from ._losses import LOSSES, Loss
 from ._state import Progress, State, digest
-from ._task import Task
+from ._task import Task, robust_weights
 
 __all__ = ["Progress", "Training", "train"]
 
@@ -69,8 +69,8 @@ def train(
         outliers from true ones; or a function of (network, block, answer) that gives a cost for each sample.
     targets : pair of arrays, optional
         For "imitation", exact codes and outliers, found if not given; for "source", background and foreground.
-    sample_weight : array of shape (n,), optional
-        How much each sample counts.
+    sample_weight : array of shape (n,) or "robust", optional
+        How much each sample counts; "robust": one that costs the start more than the median counts as much less.
     update_dictionary : bool
         Whether U is learnt too. Costs are then compared with lam_*/(2 n) ||U||^2 added.
     steps : int
@@ -104,12 +104,14 @@ def train(
         raise ValueError(f"X must have {encoder.components.shape[1]} columns, got {X.shape[1]}.")
     start = encoder.astype(X.dtype)
     seed = int(generator(random_state).integers(2**31))
+    robust = isinstance(sample_weight, str) and check_choice(sample_weight, "sample_weight", ("robust",)) == "robust"
     setup = {"steps": steps, "batch_size": batch_size, "step_size": check_positive(step_size, "step_size"),
              "loss": loss if isinstance(loss, str) else getattr(loss, "__qualname__", type(loss).__name__),
              "update_dictionary": bool(update_dictionary), "validation": validation, "n_layers": start.n_layers,
-             "signs": list(start.signs), "data": checkpoint and digest(X, sample_weight, targets)}  # fmt: skip
+             "signs": list(start.signs), "robust": robust, "data": checkpoint and digest(X, None if robust else sample_weight, targets)}  # fmt: skip
     state = State.of(start, seed, checkpoint, setup)
-    task = Task.of(state.network.to_encoder(), X, loss, targets, sample_weight, validation, state.seed)
+    weights = robust_weights(state.start, X) if robust else sample_weight
+    task = Task.of(state.network.to_encoder(), X, loss, targets, weights, validation, state.seed)
     task.learns_dictionary = bool(update_dictionary)
     state.look(task, steps)
     size = step_size / sqrt(encoder.n_layers)

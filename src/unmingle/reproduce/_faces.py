@@ -1,6 +1,7 @@
 """Sets of faces, and how they are split."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ class FaceSet:
     def X(self) -> Array:
         """(n, pixels)."""
         return self.images.reshape(len(self.images), -1)
+
+    @property
+    def digest(self) -> str:
+        """What tells these pictures from others of the same name."""
+        return sha256(np.ascontiguousarray(self.images).tobytes()).hexdigest()
 
     def splits(self, seed: int = 0) -> dict[str, tuple[Rows, Rows]]:
         """Rows for training and for testing: at random within every person, and by person or time."""

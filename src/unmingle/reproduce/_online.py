@@ -52,6 +52,8 @@ def online_faces(
     """
     if faces.person is not None:
         raise DataMissing(f"{faces.name} is not in the order of time; the online experiment needs one person's faces.")
+    if len(faces.X) < SETTLED + STEP:
+        raise DataMissing(f"{faces.name} holds {len(faces.X)} faces; the online experiment needs {SETTLED + STEP}.")
     model = LearnedRobustPCA(
         faces.n_components, n_layers=LAYERS, update_dictionary=True, rank_penalty=RANK_PENALTY,
         outlier_penalty=OUTLIER_PENALTY, window=WINDOW, window_step=STEP, max_steps=steps, random_state=seed,

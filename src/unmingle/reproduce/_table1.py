@@ -138,8 +138,9 @@ def table1(
     path = Path(out) / "table1.json"
     settings = {"layers": list(layers), "steps": steps, "batch": BATCH, "seed": seed,
                 "rank_penalty": RANK_PENALTY, "outlier_penalty": OUTLIER_PENALTY}  # fmt: skip
-    result = _kept(path, settings)
     sets = list(sets)
+    settings["data"] = {faces.name: faces.digest for faces in sets}
+    result = _kept(path, settings)
     total = sum(len(faces.splits(seed)) for faces in sets) * len(METHODS) * len(layers)
     done = 0
 
