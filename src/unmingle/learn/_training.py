@@ -105,10 +105,18 @@ def train(
     start = encoder.astype(X.dtype)
     seed = int(generator(random_state).integers(2**31))
     robust = isinstance(sample_weight, str) and check_choice(sample_weight, "sample_weight", ("robust",)) == "robust"
-    setup = {"steps": steps, "batch_size": batch_size, "step_size": check_positive(step_size, "step_size"),
-             "loss": loss if isinstance(loss, str) else getattr(loss, "__qualname__", type(loss).__name__),
-             "update_dictionary": bool(update_dictionary), "validation": validation, "n_layers": start.n_layers,
-             "signs": list(start.signs), "robust": robust, "data": checkpoint and digest(X, None if robust else sample_weight, targets)}  # fmt: skip
+    setup = {
+        "steps": steps,
+        "batch_size": batch_size,
+        "step_size": check_positive(step_size, "step_size"),
+        "loss": loss if isinstance(loss, str) else getattr(loss, "__qualname__", type(loss).__name__),
+        "update_dictionary": bool(update_dictionary),
+        "validation": validation,
+        "n_layers": start.n_layers,
+        "signs": list(start.signs),
+        "robust": robust,
+        "data": checkpoint and digest(X, None if robust else sample_weight, targets),
+    }
     state = State.of(start, seed, checkpoint, setup)
     weights = robust_weights(state.start, X) if robust else sample_weight
     task = Task.of(state.network.to_encoder(), X, loss, targets, weights, validation, state.seed)
