@@ -283,7 +283,7 @@ def test_a_move_keeps_what_training_added():
         ("structure='full' has no inner code", lambda e: encoder_of(3, 20, structure="full", **POSITIVE)),
         ("their shapes do not fit together", lambda e: replace(e, layers=e.layers._replace(readout=np.ones((3, 19))))),
         ("must be finite", lambda e: replace(e, outlier_penalty=np.full(20, np.inf))),
-        ("must not be negative", lambda e: replace(e, rank_penalty=0.0)),
+        ("penalties not negative", lambda e: replace(e, rank_penalty=0.0)),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(sentence, call):

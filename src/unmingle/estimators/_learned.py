@@ -19,7 +19,6 @@ from .._validation import (
     check_share,
     generator,
     given_penalties,
-    is_frame,
     require,
 )
 from ..decomposition import Decomposition
@@ -255,25 +254,6 @@ class LearnedRobustPCA(RobustTransformer):
         """
         check_is_fitted(self)
         return self.encoder_.encode(cut(self._validated(X, reset=False), self._reach), n_jobs=self.n_jobs)[0]
-
-    def decompose(self, X: Any) -> Decomposition:
-        """Low-rank part, outliers and residual of new samples as the network finds them, each with its certificate.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            Samples; NaN means missing, and ``low_rank`` is its imputation.
-
-        Returns
-        -------
-        Decomposition
-            With ``sample_gap``, the relative duality gap of (5) for each sample; ``gap`` is the largest of them and
-            ``objective`` the sum of their costs.
-        """
-        check_is_fitted(self)
-        data = self._validated(X, reset=False)
-        codes, gap = self._project(data)
-        return self._decomposition(data, codes, gap, X if is_frame(X) else None)
 
     def _decomposition(self, data: Array, codes: Array, gap: Array, frame: Any = None) -> Decomposition:
         near = cut(data, self._reach)
