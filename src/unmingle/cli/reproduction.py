@@ -24,7 +24,7 @@ def data_folder(given: Path | None) -> Path:
 
 
 def table1(folder: Path, out: Path, steps: int, jobs: int, advance: Advance) -> dict[str, Any]:
-    """Table 1; returns the costs of five layers, with the exact ones."""
+    """Table 1; returns the costs of all cells, with the exact ones."""
     from .. import reproduce
 
     _need_what_it_needs()

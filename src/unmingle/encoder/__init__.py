@@ -9,7 +9,8 @@ layer is one pass of Algorithm 1. Once these numbers are free, they can be train
 better one, in the same time.
 """
 
+from ._answers import exact_answer, robust_weights
 from ._encoder import STRUCTURES, Encoder
 from ._layers import Layers, clip_towards, propagate
 
-__all__ = ["STRUCTURES", "Encoder", "Layers", "clip_towards", "propagate"]
+__all__ = ["STRUCTURES", "Encoder", "Layers", "clip_towards", "exact_answer", "propagate", "robust_weights"]

@@ -228,10 +228,7 @@ class Encoder:
             Zero where a sample is missing.
         """
         check_choice(backend, "backend", BACKENDS)
-        X = np.ascontiguousarray(as_floats(X))
-        q, m = self.components.shape
-        if X.ndim != 2 or X.shape[1] != m:
-            raise ValueError(f"X must have {m} columns, one for each feature, got an array of shape {X.shape}.")
+        X, q = np.ascontiguousarray(self._samples(X)), len(self.components)
         if init is not None:
             init = np.ascontiguousarray(as_floats(init, "init"), dtype=X.dtype)
             if init.shape != (len(X), q):
@@ -315,13 +312,16 @@ class Encoder:
         parts = self.astype(X.dtype)
         return projection(X, parts.components, codes, outliers, self.rank_penalty, parts.outlier_penalty)
 
-    def _checked(self, X: Any, codes: Any, outliers: Any) -> tuple[Array, Array, Any]:
-        """Samples with their codes and, if they are given, outliers, as arrays of fitting shapes."""
-        q, m = self.components.shape
-        X, codes = as_floats(X), as_floats(codes, "codes")
-        outliers = None if outliers is None else as_floats(outliers, "outliers")
+    def _samples(self, X: Any) -> Array:
+        X, m = as_floats(X), self.components.shape[1]
         if X.ndim != 2 or X.shape[1] != m:
             raise ValueError(f"X must have {m} columns, one for each feature, got an array of shape {X.shape}.")
+        return X
+
+    def _checked(self, X: Any, codes: Any, outliers: Any) -> tuple[Array, Array, Any]:
+        """Samples with their codes and, if they are given, outliers, as arrays of fitting shapes."""
+        X, codes, q = self._samples(X), as_floats(codes, "codes"), len(self.components)
+        outliers = None if outliers is None else as_floats(outliers, "outliers")
         if codes.shape != (len(X), q) or (outliers is not None and outliers.shape != X.shape):
             raise ValueError(
                 f"codes must have shape {(len(X), q)} and outliers that of X, {X.shape}; got {codes.shape}"

@@ -84,18 +84,26 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        return self._decomposition(data, *self._project(data), frame=X if is_frame(X) else None)
+        return self._decomposed(data, X if is_frame(X) else None)
+
+    def _decomposed(self, data: Array, frame: Any) -> Decomposition:
+        return self._decomposition(data, *self._project(data), frame)
 
     def _decomposition(self, data: Array, codes: Array, gap: Array, frame: Any = None) -> Decomposition:
         misfit = np.where(np.isnan(data), data.dtype.type(0), data - codes @ self._atoms(data.dtype))
         lam = self._thresholds(data.dtype)
         with np.errstate(over="ignore"):  # the cost is of the square of the data's scale
             cost = np.sum(huber(misfit, lam)) + 0.5 * self.rank_penalty_ * np.sum(codes**2)
+        return self._assembled(data, codes, soft_threshold(misfit, lam), cost, gap, frame)
+
+    def _assembled(
+        self, data: Array, codes: Array, outliers: Array, cost: Any, gap: Array, frame: Any
+    ) -> Decomposition:
         return Decomposition(
             codes,
             self._atoms(data.dtype),
             data,
-            soft_threshold(misfit, lam),
+            outliers,
             self.rank_penalty_,
             self.outlier_penalty_,
             objective=float(cost),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .. import __version__
 from .._validation import (
     as_floats,
     check_choice,
@@ -22,7 +23,7 @@ from .._validation import (
     require,
 )
 from ..decomposition import Decomposition
-from ..encoder import STRUCTURES, Encoder
+from ..encoder import STRUCTURES, Encoder, exact_answer, robust_weights
 from ..linalg import scale_root
 from ..online import Statistics, direct_step
 from ..tracking import robust_start
@@ -255,22 +256,29 @@ class LearnedRobustPCA(RobustTransformer):
         check_is_fitted(self)
         return self.encoder_.encode(cut(self._validated(X, reset=False), self._reach), n_jobs=self.n_jobs)[0]
 
-    def _decomposition(self, data: Array, codes: Array, gap: Array, frame: Any = None) -> Decomposition:
-        near = cut(data, self._reach)
-        outliers = self.encoder_.encode(near, n_jobs=self.n_jobs)[1]
-        if near is not data:
-            outliers += np.where(np.isnan(data), data.dtype.type(0), data - near)
-        with np.errstate(over="ignore"):
-            cost = float(np.sum(self.encoder_.cost(data, codes, outliers)))
-        return Decomposition(
-            codes, self._atoms(data.dtype), data, outliers, self.rank_penalty_, self.outlier_penalty_,
-            objective=cost, gap=float(np.max(gap)), sample_gap=gap, _frame=frame,
-        )  # fmt: skip
+    def _decomposed(self, data: Array, frame: Any) -> Decomposition:
+        codes, gap, outliers = self._encoded(data)
+        return self._decomposition(data, codes, gap, frame, outliers)
 
-    def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
+    def _decomposition(
+        self, data: Array, codes: Array, gap: Array, frame: Any = None, outliers: Array | None = None
+    ) -> Decomposition:
+        outliers = self._encoded(data)[2] if outliers is None else outliers
+        near = cut(data, self._reach)
+        with np.errstate(over="ignore"):
+            if near is not data:
+                outliers = outliers + np.where(np.isnan(data), data.dtype.type(0), data - near)
+            cost = np.sum(self.encoder_.cost(data, codes, outliers))
+        return self._assembled(data, codes, outliers, cost, gap, frame)
+
+    def _encoded(self, X: Array) -> tuple[Array, Array, Array]:
+        """Codes, gaps and outliers of samples cut to the reach."""
         near = cut(X, self._reach)
         codes, outliers = self.encoder_.encode(near, n_jobs=self.n_jobs)
-        return codes, self.encoder_.gap(near, codes, outliers)
+        return codes, self.encoder_.gap(near, codes, outliers), outliers
+
+    def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
+        return self._encoded(X)[:2]
 
     def _projector(self) -> Self:
         light = super()._projector()
@@ -349,7 +357,7 @@ class LearnedRobustPCA(RobustTransformer):
         unit, factor = start.rescaled(1 / root), X.dtype.type(1 / root)
         with np.errstate(over="ignore"):
             near = np.clip(X * factor * factor, -_BEYOND, _BEYOND)
-        codes, _ = require("unmingle.learn", "train").exact_answer(unit, near)
+        codes, _ = exact_answer(unit, near)
         largest = float(np.max(np.abs(codes @ unit.components), initial=0.0))
         return (_REACH * largest + float(unit.outlier_penalty.max())) * root * root
 
@@ -414,8 +422,7 @@ class LearnedRobustPCA(RobustTransformer):
         codes, outliers = unit.encode(scaled.X)
         low_rank = codes @ unit.components.astype(codes.dtype)
         cleaned = scaled.sources[0] if scaled.sources else scaled.X - outliers
-        weights = require("unmingle.learn", "train").robust_weights(unit, scaled.X)
-        share = np.sqrt(weights)[:, None].astype(codes.dtype)
+        share = np.sqrt(robust_weights(unit, scaled.X))[:, None].astype(codes.dtype)
         return Statistics.of(share * codes, share * np.where(np.isnan(cleaned), low_rank, cleaned), self._fading())
 
     def _fading(self) -> float:
@@ -428,8 +435,6 @@ class LearnedRobustPCA(RobustTransformer):
 
     def _card(self, rows: Rows, training: Any) -> dict[str, Any]:
         """What was trained on what, and how good it became."""
-        from .. import __version__
-
         some = rows.X[:: max(1, len(rows.X) // _JUDGED)]
         gap = self._project(some)[1]
         return {

@@ -54,8 +54,8 @@ class OnlineRobustPCA(RobustTransformer):
         How (9) is solved after each batch: a pass over the components, all at once, or by correcting the last solution,
         which takes half the memory.
     n_layers : int, optional
-        Layers of an `Encoder` that encodes samples while learning, from the code of the last sample on: faster on long
-        samples, and less exact. None encodes exactly, by Newton's method, as `transform` always does.
+        Layers of an `Encoder` that encodes samples while learning, from the code of the last sample on: the same work
+        for every sample, and less exact. None encodes exactly, by Newton's method, as `transform` always does.
     start_size : int
         Samples that are solved together at the start; at least twice ``n_components`` are taken.
     batch_size : int

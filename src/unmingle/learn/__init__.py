@@ -1,8 +1,8 @@
 """Training of encoders: the only part of unmingle that imports torch."""
 
+from ..encoder import exact_answer, robust_weights
 from ._losses import Block, imitation, source, unsupervised
 from ._network import Answer, Network
-from ._task import exact_answer, robust_weights
 from ._training import Progress, Training, train
 
 __all__ = [

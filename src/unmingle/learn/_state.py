@@ -100,7 +100,6 @@ class State:
             return
         before = self.network.to_encoder()
         self.network.move_to(task.best_components(self.network))
-        self.network.keep_feasible()
         if task.cost(self.network) < cost:
             task.follow(self.network.to_encoder())
         else:

@@ -1,7 +1,7 @@
 """What is to be learnt: samples, targets and how answers are judged."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -10,9 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .. import solvers
 from .._validation import as_floats
-from ..encoder import Encoder
+from ..encoder import Encoder, exact_answer
 from ..online import Statistics, direct_step
 from ._losses import LOSSES, Block, Loss, unsupervised
 from ._network import Answer, Network
@@ -21,49 +20,6 @@ Array = NDArray[np.floating[Any]]
 
 _AT_ONCE = 256
 """Samples that go through the network at once where no gradient is needed."""
-_LAYERS_TO_THE_END = 1000
-"""Layers after which an untrained encoder with signs has arrived, where Newton's method does not apply."""
-
-
-def exact_answer(encoder: Encoder, X: Array) -> tuple[Array, Array]:
-    """Exact codes and outliers (5) of samples for the problem of an encoder: what it imitates.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Holds the problem.
-    X : array of shape (n, m)
-        Samples; NaN means missing.
-    """
-    if any(encoder.signs):
-        return replace(encoder.untrained(), n_layers=_LAYERS_TO_THE_END).encode(X)
-    parts = encoder.astype(X.dtype)
-    U, lam = np.array(parts.components), np.array(parts.outlier_penalty)  # read-only arrays would be compiled for anew
-    codes = next(solvers.newton(X, U, encoder.rank_penalty, lam, tol=1e-6)).codes
-    misfit = np.nan_to_num(X - codes @ U, nan=0.0)
-    return codes, misfit - np.clip(misfit, -lam, lam)
-
-
-def robust_weights(encoder: Encoder, X: Array) -> Array:
-    """Weights of samples: those that cost an encoder more than most, since they are full of outliers, count less.
-
-    Each weight is 1 over how many times the median cost the sample costs, at most 1: none costs more than the median.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Trained or not.
-    X : array of shape (n, m)
-        Samples; NaN means missing.
-
-    Returns
-    -------
-    array of shape (n,)
-    """
-    if not len(X):
-        return np.ones(0, X.dtype)
-    cost = encoder.cost(X, *encoder.encode(X))
-    return 1 / np.maximum(1, cost / (np.median(cost) or 1))
 
 
 def as_block(X: Array, targets: tuple[Array, ...] = ()) -> Block:
@@ -89,11 +45,19 @@ class Task:
     validation: NDArray[np.intp]
     follows: bool
     """Whether the targets are exact answers found here, which change with the dictionary."""
-    learns_dictionary: bool = False
+    learns_dictionary: bool
 
     @classmethod
     def of(
-        cls, encoder: Encoder, X: Array, loss: str | Loss, targets: Any, weights: Any, share: float, seed: int
+        cls,
+        encoder: Encoder,
+        X: Array,
+        loss: str | Loss,
+        targets: Any,
+        weights: Any,
+        share: float,
+        seed: int,
+        learns_dictionary: bool,
     ) -> "Task":
         """Check what was given, make what was not, and set some samples aside for validation."""
         n, m = X.shape
@@ -116,9 +80,8 @@ class Task:
         held_out = min(round(share * n), n - 1)
         validation, training = (order[:held_out], order[held_out:]) if held_out else (order, order)
         judge = unsupervised if imitates else chosen
-        return cls(
-            X, as_block(X, targets), chosen, judge, _checked_weights(weights, n, X.dtype), training, validation, follows
-        )
+        weights = _checked_weights(weights, n, X.dtype)
+        return cls(X, as_block(X, targets), chosen, judge, weights, training, validation, follows, learns_dictionary)
 
     def batches(self, size: int, seed: int, first: int) -> Iterator[tuple[int, Tensor]]:
         """Rows of batch after batch, from some step on: each pass over the data has its own order."""

@@ -6,10 +6,10 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from .._validation import check_choice, check_count, check_matrix, check_positive, check_share, generator
-from ..encoder import Encoder
+from ..encoder import Encoder, robust_weights
 from ._losses import LOSSES, Loss
 from ._state import Progress, State, digest
-from ._task import Task, robust_weights
+from ._task import Task
 
 __all__ = ["Progress", "Training", "train"]
 
@@ -119,8 +119,8 @@ def train(
     }
     state = State.of(start, seed, checkpoint, setup)
     weights = robust_weights(state.start, X) if robust else sample_weight
-    task = Task.of(state.network.to_encoder(), X, loss, targets, weights, validation, state.seed)
-    task.learns_dictionary = bool(update_dictionary)
+    now = state.network.to_encoder()
+    task = Task.of(now, X, loss, targets, weights, validation, state.seed, bool(update_dictionary))
     state.look(task, steps)
     size = step_size / sqrt(encoder.n_layers)
     every, dictionary_every = ceil(steps / _LOOKS), max(1, steps // _DICTIONARY_STEPS)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import report
 from .._validation import require
-from ..encoder import Encoder
+from ..encoder import Encoder, exact_answer
 from ..estimators import LearnedRobustPCA
 from ..objective import projection
 from ..store import write_atomically
@@ -63,7 +63,6 @@ def online_faces(
     start = model.encoder_
     untrained = start.untrained()
     costs: dict[str, list[float]] = {name: [] for name in ("exact, first dictionary", "untrained", "offline", "online")}
-    exact_answer = require("unmingle.learn", "train").exact_answer
     for place in range(WINDOW, len(faces.X) - STEP + 1, STEP):
         block = faces.X[place : place + STEP]
         answers = {

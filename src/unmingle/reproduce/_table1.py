@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import report
 from .._validation import require
 from ..decomposition import decompose
-from ..encoder import Encoder
+from ..encoder import Encoder, exact_answer
 from ..objective import projection
 from ..store import write_atomically
 from ._faces import FaceSet
@@ -73,8 +73,7 @@ class Case(NamedTuple):
     def exact(self, dictionary: str) -> dict[str, float]:
         """Costs of the exact robust projection onto a dictionary."""
         problem = _untrained(self.dictionaries[dictionary], 1)
-        answer = require("unmingle.learn", "train").exact_answer(problem, self.test)
-        return self.costs(self.dictionaries[dictionary], *answer)
+        return self.costs(self.dictionaries[dictionary], *exact_answer(problem, self.test))
 
     def trained(self, method: Method, n_layers: int, steps: int, seed: int) -> Encoder:
         """An encoder trained on the training faces, or not at all."""
