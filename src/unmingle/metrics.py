@@ -1,11 +1,15 @@
 """How well did it go: measures that compare an answer with a known truth."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FMeasure", "f_measure", "relative_error", "subspace_angle"]
+__all__ = ["FMeasure", "MaskCounts", "f_measure", "relative_error", "subspace_angle"]
+
+Labels = Literal["binary", "cdnet"]
+CDNET_STILL, CDNET_NOT_SCORED, CDNET_MOVING = (0, 50), (85, 170), (255,)
 
 
 class FMeasure(NamedTuple):
@@ -16,17 +20,89 @@ class FMeasure(NamedTuple):
     f: float
 
 
-def f_measure(mask: ArrayLike, truth: ArrayLike) -> FMeasure:
+@dataclass(frozen=True)
+class MaskCounts:
+    """How often a mask was right and wrong; counts of frames add up to those of the film.
+
+    Examples
+    --------
+    >>> frames = [([1, 1, 0], [1, 0, 0]), ([0, 0, 1], [0, 1, 1])]
+    >>> film = sum((MaskCounts.of(mask, truth) for mask, truth in frames), MaskCounts())
+    >>> film
+    MaskCounts(true_positives=2, false_positives=1, false_negatives=1, true_negatives=2)
+    >>> round(film.f_measure.f, 3), round(film.share_wrong, 3)
+    (0.667, 0.333)
+    """
+
+    true_positives: int = 0
+    false_positives: int = 0
+    false_negatives: int = 0
+    true_negatives: int = 0
+
+    @classmethod
+    def of(cls, mask: ArrayLike, truth: ArrayLike, *, labels: Labels = "binary") -> "MaskCounts":
+        """Count the entries of a mask; the parameters are those of `f_measure`."""
+        mask, truth = np.asarray(mask, dtype=bool), np.asarray(truth)
+        _check_same_shape("mask", mask.shape, truth.shape)
+        moving, still = _moving_and_still(truth, labels)
+        hits, false_alarms = int(np.count_nonzero(mask & moving)), int(np.count_nonzero(mask & still))
+        return cls(
+            true_positives=hits,
+            false_positives=false_alarms,
+            false_negatives=int(np.count_nonzero(moving)) - hits,
+            true_negatives=int(np.count_nonzero(still)) - false_alarms,
+        )
+
+    def __add__(self, other: "MaskCounts") -> "MaskCounts":
+        if not isinstance(other, MaskCounts):
+            return NotImplemented
+        return MaskCounts(
+            self.true_positives + other.true_positives,
+            self.false_positives + other.false_positives,
+            self.false_negatives + other.false_negatives,
+            self.true_negatives + other.true_negatives,
+        )
+
+    @property
+    def f_measure(self) -> FMeasure:
+        """Precision, recall and F of the counts."""
+        hits = self.true_positives
+        claimed, true = hits + self.false_positives, hits + self.false_negatives
+        undefined = float(claimed == true == 0)
+        return FMeasure(
+            precision=hits / claimed if claimed else undefined,
+            recall=hits / true if true else undefined,
+            f=2 * hits / (claimed + true) if claimed + true else undefined,
+        )
+
+    @property
+    def share_wrong(self) -> float:
+        """Share of the scored entries that are wrong, 0 if none was scored; CDnet's PWC is 100 times this."""
+        wrong = self.false_positives + self.false_negatives
+        scored = wrong + self.true_positives + self.true_negatives
+        return wrong / scored if scored else 0.0
+
+
+def f_measure(mask: ArrayLike, truth: ArrayLike, *, labels: Labels = "binary") -> FMeasure:
     """Compare a mask with the true one, counted over all entries.
 
     precision = hits / claimed,  recall = hits / true,  f = 2 hits / (claimed + true).
+
+    The sums run over all entries that are scored, thus over all frames of a film. The F of mean precision and mean
+    recall, or a mean of the F of single frames, is something else. `MaskCounts` adds up frame by frame.
 
     A ratio without a denominator is 1 if both masks are empty (nothing to find, nothing claimed) and 0 otherwise.
 
     Parameters
     ----------
-    mask, truth : array_like of bool, of the same shape
-        What was claimed, and what is so; non-zero means True.
+    mask : array_like of bool
+        What was claimed; non-zero means True.
+    truth : array_like of the same shape
+        What is so.
+    labels : {"binary", "cdnet"}, default="binary"
+        How to read `truth`. "binary": non-zero means True. "cdnet": the labels of changedetection.net, where 255
+        (moving) is True, 0 (still) and 50 (hard shadow) are False, and 85 (outside the region of interest) and 170
+        (unknown) are not scored.
 
     Returns
     -------
@@ -37,17 +113,29 @@ def f_measure(mask: ArrayLike, truth: ArrayLike) -> FMeasure:
     --------
     >>> f_measure([1, 1, 0, 0], [1, 0, 1, 0])
     FMeasure(precision=0.5, recall=0.5, f=0.5)
+    >>> f_measure([1, 1, 1, 1, 0], [255, 50, 85, 170, 255], labels="cdnet")
+    FMeasure(precision=0.5, recall=0.5, f=0.5)
     """
-    mask, truth = np.asarray(mask, dtype=bool), np.asarray(truth, dtype=bool)
-    _check_same_shape("mask", mask.shape, truth.shape)
-    claimed, true = int(np.count_nonzero(mask)), int(np.count_nonzero(truth))
-    hits = int(np.count_nonzero(mask & truth))
-    undefined = float(claimed == true == 0)
-    return FMeasure(
-        precision=hits / claimed if claimed else undefined,
-        recall=hits / true if true else undefined,
-        f=2 * hits / (claimed + true) if claimed + true else undefined,
-    )
+    return MaskCounts.of(mask, truth, labels=labels).f_measure
+
+
+def _moving_and_still(truth: NDArray[Any], labels: Labels) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which entries of the truth are scored as True, and which as False."""
+    if labels == "binary":
+        moving = truth.astype(bool)
+        return moving, ~moving
+    if labels != "cdnet":
+        raise ValueError(f'labels must be "binary" or "cdnet"; got {labels!r}.')
+    moving, still, not_scored = (_is_one_of(truth, values) for values in (CDNET_MOVING, CDNET_STILL, CDNET_NOT_SCORED))
+    strange = ~(moving | still | not_scored)
+    if strange.any():
+        found = ", ".join(str(value) for value in np.unique(truth[strange])[:5])
+        raise ValueError(f"truth must hold the labels 0, 50, 85, 170 and 255 of CDnet only; got also {found}.")
+    return moving, still
+
+
+def _is_one_of(values: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
+    return np.logical_or.reduce([values == label for label in labels])
 
 
 def relative_error(estimate: ArrayLike, truth: ArrayLike) -> float:

@@ -2,32 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """Frames of a fixed camera with their truth.
-
-    Attributes
-    ----------
-    frames : ndarray of shape (n_frames, height, width)
-        What the camera sees, float32 in [0, 1].
-    background : ndarray of shape (n_frames, height, width)
-        The empty, noiseless scene in the light of the moment; as a matrix of frames it has rank 3.
-    masks : ndarray of bool, shape (n_frames, height, width)
-        The pixels covered at least half by a moving object.
-    """
-
-    frames: Array
-    background: Array
-    masks: Array
+from ._canvas import Array, Canvas, Mover, Scene, Stroke, check_film, perform
+from ._movers import car_strokes
 
 
 def surveillance_scene(
@@ -69,89 +49,28 @@ def surveillance_scene(
     >>> scene.frames.shape, scene.frames.dtype, int(np.linalg.matrix_rank(scene.background.reshape(10, -1)))
     ((10, 48, 64), dtype('float32'), 3)
     """
-    if min(n_frames, height, width) < 1:
-        raise ValueError(f"n_frames, height and width must be positive; got {n_frames}, {height}, {width}.")
-    if not min(n_people, n_cars, noise) >= 0:
-        raise ValueError(f"n_people, n_cars and noise must not be negative; got {n_people}, {n_cars}, {noise}.")
+    check_film(n_frames, height, width, n_people=n_people, n_cars=n_cars, noise=noise)
     rng = np.random.default_rng(random_state)
-    canvas = _Canvas(height, width)
-    street = _paint_street(canvas, rng)
+    canvas = Canvas(height, width, dtype=np.float64)
+    street = paint_street(canvas, rng)
     light = np.tensordot(_light_over_time(n_frames, rng), _light_fields(canvas), axes=1)
-    movers: list[_Mover] = [
+    movers: list[Mover] = [
         *sorted(_people(n_people, canvas.aspect, rng), key=lambda person: person.foot),
         *_cars(n_cars, canvas.aspect, rng),
     ]
 
-    shown = np.empty((n_frames, height, width))
-    masks = np.empty((n_frames, height, width), dtype=bool)
-    for frame, time in enumerate(np.linspace(0.0, 1.0, n_frames)):
-        shown[frame] = street
-        covered = np.zeros((height, width))
-        for mover in movers:
-            for stroke in mover.strokes(time):
-                canvas.paint(shown[frame], stroke, covered)
-        masks[frame] = covered >= 0.5
+    stage = np.broadcast_to(street, (n_frames, height, width))
+    script = ([mover.strokes(time) for mover in movers] for time in np.linspace(0.0, 1.0, n_frames))
+    shown, masks = perform(canvas, stage, script)
     sensor = noise * rng.standard_normal(shown.shape)
     frames = np.clip(shown * light + sensor, 0.0, 1.0)
     return Scene(frames.astype(np.float32), (street * light).astype(np.float32), masks)
 
 
-@dataclass(frozen=True)
-class _Stroke:
-    """A line from (x0, y0) to (x1, y1) with round ends; lengths are in picture heights, y points down."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    radius: float
-    tone: float
-
-
-class _Mover(Protocol):
-    def strokes(self, time: float) -> Iterator[_Stroke]: ...
-
-
-class _Canvas:
-    """Coordinates of the pixels, and smooth-edged painting on them."""
-
-    def __init__(self, height: int, width: int) -> None:
-        self.pixel = 1.0 / height
-        self.aspect = width / height
-        self.y = ((np.arange(height) + 0.5) * self.pixel)[:, None]
-        self.x = ((np.arange(width) + 0.5) * self.pixel)[None, :]
-
-    def paint(self, picture: Array, stroke: _Stroke, covered: Array | None = None) -> None:
-        """Paint the stroke over the picture in place, and add its opacity to what is covered already."""
-        box = self._around(stroke)
-        x, y = self.x[:, box[1]] - stroke.x0, self.y[box[0]] - stroke.y0
-        dx, dy = stroke.x1 - stroke.x0, stroke.y1 - stroke.y0
-        along = np.clip((x * dx + y * dy) / max(dx * dx + dy * dy, 1e-12), 0.0, 1.0)
-        distance = np.hypot(x - along * dx, y - along * dy) - stroke.radius
-        opacity = np.clip(0.5 - distance / self.pixel, 0.0, 1.0)
-        picture[box] += opacity * (stroke.tone - picture[box])
-        if covered is not None:
-            covered[box] += opacity * (1.0 - covered[box])
-
-    def _around(self, stroke: _Stroke) -> tuple[slice, slice]:
-        """Return the rows and columns that the stroke can touch."""
-        reach = stroke.radius + self.pixel
-
-        def span(start: float, end: float) -> slice:
-            first, last = (min(start, end) - reach) / self.pixel, (max(start, end) + reach) / self.pixel
-            return slice(max(int(first), 0), max(int(last) + 1, 0))
-
-        return span(stroke.y0, stroke.y1), span(stroke.x0, stroke.x1)
-
-    def inside(self, left: float, right: float, top: float, bottom: float) -> Array:
-        """Tell which pixels lie in a box."""
-        return (self.x >= left) & (self.x < right) & (self.y >= top) & (self.y < bottom)
-
-
 FACADE_END, PAVEMENT_END, KERB_END = 0.56, 0.76, 0.785
 
 
-def _paint_street(canvas: _Canvas, rng: Generator) -> Array:
+def paint_street(canvas: Canvas, rng: Generator) -> Array:
     """Return the reflectance of the empty street."""
     picture = np.select(
         [canvas.y < FACADE_END, canvas.y < PAVEMENT_END, canvas.y < KERB_END],
@@ -176,25 +95,25 @@ def _tiles(rows: Array, columns: Array, rng: Generator, tone: float, spread: flo
     return np.where(in_joint, joint, tones[row % 17, column % 19])
 
 
-def _bricks(canvas: _Canvas, rng: Generator) -> Array:
+def _bricks(canvas: Canvas, rng: Generator) -> Array:
     rows = canvas.y / 0.042
     columns = canvas.x / 0.1 + 0.5 * (np.floor(rows) % 2)
     return _tiles(rows, columns, rng, tone=0.47, spread=0.06, joint=0.58, gap=0.13)
 
 
-def _paving(canvas: _Canvas, rng: Generator) -> Array:
+def _paving(canvas: Canvas, rng: Generator) -> Array:
     depth = np.clip((canvas.y - FACADE_END) / (PAVEMENT_END - FACADE_END), 0.0, 1.0)
     columns = (canvas.x - canvas.aspect / 2) / (0.13 * (1.0 + 0.45 * depth))
     return _tiles(3.0 * depth**1.3, columns, rng, tone=0.64, spread=0.035, joint=0.5, gap=0.08)
 
 
-def _asphalt(canvas: _Canvas) -> Array:
+def _asphalt(canvas: Canvas) -> Array:
     on_line = np.abs(canvas.y - 0.955) < 0.011
     dashed = (canvas.x / 0.26) % 1.0 < 0.55
     return np.where(on_line & dashed, 0.8, 0.33 + 0.0 * canvas.x)
 
 
-def _paint_window(canvas: _Canvas, picture: Array, centre: float, curtain: float) -> None:
+def _paint_window(canvas: Canvas, picture: Array, centre: float, curtain: float) -> None:
     left, right, top, bottom = centre - 0.062, centre + 0.062, 0.05, 0.22
     picture[canvas.inside(left - 0.016, right + 0.016, top - 0.016, bottom + 0.022)] = 0.82
     glass = canvas.inside(left, right, top, bottom)
@@ -204,7 +123,7 @@ def _paint_window(canvas: _Canvas, picture: Array, centre: float, curtain: float
     picture[canvas.inside(left, right, 0.115, 0.127)] = 0.8
 
 
-def _paint_shop(canvas: _Canvas, picture: Array, left: float, right: float) -> None:
+def _paint_shop(canvas: Canvas, picture: Array, left: float, right: float) -> None:
     picture[canvas.inside(left, right, 0.36, FACADE_END - 0.04)] = 0.75
     display = canvas.inside(left + 0.015, right - 0.015, 0.36, FACADE_END - 0.055)
     goods = 0.26 + 0.12 * np.sin(38.0 * canvas.x) * np.sin(55.0 * canvas.y) + 0.25 * (canvas.y - 0.36)
@@ -215,27 +134,30 @@ def _paint_shop(canvas: _Canvas, picture: Array, left: float, right: float) -> N
     picture[awning & scallop] = stripes[awning & scallop]
 
 
-def _paint_door(canvas: _Canvas, picture: Array, left: float) -> None:
+def _paint_door(canvas: Canvas, picture: Array, left: float) -> None:
     picture[canvas.inside(left - 0.015, left + 0.145, 0.3, FACADE_END)] = 0.7
     picture[canvas.inside(left, left + 0.13, 0.315, FACADE_END)] = 0.25
     for column in (left + 0.02, left + 0.072):
         picture[canvas.inside(column, column + 0.038, 0.335, 0.42)] = 0.34
         picture[canvas.inside(column, column + 0.038, 0.44, 0.54)] = 0.2
-    canvas.paint(picture, _Stroke(left + 0.118, 0.44, left + 0.118, 0.44, 0.007, 0.9))
+    canvas.paint(picture, [Stroke(left + 0.118, 0.44, left + 0.118, 0.44, 0.007, 0.9)])
 
 
 LAMP_X, LAMP_Y = 0.26, 0.27
 
 
-def _paint_lamp_post(canvas: _Canvas, picture: Array) -> None:
+def _paint_lamp_post(canvas: Canvas, picture: Array) -> None:
     foot = LAMP_X - 0.07
-    canvas.paint(picture, _Stroke(foot, 0.24, foot, 0.72, 0.009, 0.13))
-    canvas.paint(picture, _Stroke(foot, 0.70, foot, 0.73, 0.017, 0.13))
-    canvas.paint(picture, _Stroke(foot, 0.24, LAMP_X, 0.235, 0.008, 0.13))
-    canvas.paint(picture, _Stroke(LAMP_X - 0.015, LAMP_Y - 0.02, LAMP_X + 0.015, LAMP_Y - 0.02, 0.014, 0.65))
+    post = [
+        Stroke(foot, 0.24, foot, 0.72, 0.009, 0.13),
+        Stroke(foot, 0.70, foot, 0.73, 0.017, 0.13),
+        Stroke(foot, 0.24, LAMP_X, 0.235, 0.008, 0.13),
+        Stroke(LAMP_X - 0.015, LAMP_Y - 0.02, LAMP_X + 0.015, LAMP_Y - 0.02, 0.014, 0.65),
+    ]
+    canvas.paint(picture, post)
 
 
-def _light_fields(canvas: _Canvas) -> Array:
+def _light_fields(canvas: Canvas) -> Array:
     """Return where the light of sky, sun and lamp falls, of shape (3, height, width)."""
     sky = 1.0 - 0.25 * (canvas.y - 0.5) ** 2 + 0.0 * canvas.x
     edge_of_shadow = canvas.x - 0.62 * canvas.aspect + 0.5 * (canvas.y - 0.5)
@@ -270,7 +192,7 @@ class _Person:
     rests: bool
     aspect: float
 
-    def strokes(self, time: float) -> Iterator[_Stroke]:
+    def strokes(self, time: float) -> Iterator[Stroke]:
         share = (time - self.enters) / (self.leaves - self.enters)
         if not 0.0 <= share <= 1.0:
             return
@@ -279,12 +201,12 @@ class _Person:
         swing = 0.16 * self.height * np.sin(2.0 * np.pi * way * self.aspect / (0.8 * self.height))
         hip, neck, size = self.foot - 0.47 * self.height, self.foot - 0.8 * self.height, self.height
         for side in (-1.0, 1.0):
-            yield _Stroke(x, hip, x + side * swing, self.foot - 0.03 * size, 0.05 * size, self.trousers)
-        yield _Stroke(x, hip - 0.02 * size, x, neck + 0.04 * size, 0.105 * size, self.coat)
+            yield Stroke(x, hip, x + side * swing, self.foot - 0.03 * size, 0.05 * size, self.trousers)
+        yield Stroke(x, hip - 0.02 * size, x, neck + 0.04 * size, 0.105 * size, self.coat)
         elbow = hip - 0.12 * size
-        yield _Stroke(x, neck + 0.05 * size, x - 0.7 * swing, elbow + 0.1 * size, 0.045 * size, 0.85 * self.coat)
-        yield _Stroke(x, neck - 0.1 * size, x, neck - 0.1 * size, 0.085 * size, 0.72)
-        yield _Stroke(x - 0.03 * size, neck - 0.15 * size, x + 0.03 * size, neck - 0.15 * size, 0.05 * size, 0.12)
+        yield Stroke(x, neck + 0.05 * size, x - 0.7 * swing, elbow + 0.1 * size, 0.045 * size, 0.85 * self.coat)
+        yield Stroke(x, neck - 0.1 * size, x, neck - 0.1 * size, 0.085 * size, 0.72)
+        yield Stroke(x - 0.03 * size, neck - 0.15 * size, x + 0.03 * size, neck - 0.15 * size, 0.05 * size, 0.12)
 
 
 @dataclass(frozen=True)
@@ -295,21 +217,12 @@ class _Car:
     body: float
     aspect: float
 
-    def strokes(self, time: float) -> Iterator[_Stroke]:
+    def strokes(self, time: float) -> Iterator[Stroke]:
         share = (time - self.enters) / (self.leaves - self.enters)
         if not 0.0 <= share <= 1.0:
             return
-        x, y = _crossing(share, self.rightwards, self.aspect, margin=0.3), 0.86
-        front = 1.0 if self.rightwards else -1.0
-        yield _Stroke(x - 0.11, y - 0.075, x + 0.09, y - 0.075, 0.055, self.body)
-        yield _Stroke(x - 0.09, y - 0.08, x - 0.03, y - 0.08, 0.037, 0.16)
-        yield _Stroke(x + 0.03, y - 0.08, x + 0.07, y - 0.08, 0.037, 0.16)
-        yield _Stroke(x - 0.2, y, x + 0.2, y, 0.052, self.body)
-        yield _Stroke(x - 0.2, y + 0.035, x + 0.2, y + 0.035, 0.017, 0.14)
-        yield _Stroke(x + 0.225 * front, y - 0.01, x + 0.225 * front, y - 0.01, 0.015, 0.95)
-        for wheel in (x - 0.13, x + 0.13):
-            yield _Stroke(wheel, y + 0.045, wheel, y + 0.045, 0.045, 0.08)
-            yield _Stroke(wheel, y + 0.045, wheel, y + 0.045, 0.02, 0.6)
+        x = _crossing(share, self.rightwards, self.aspect, margin=0.3)
+        yield from car_strokes(x, 0.86, self.rightwards, self.body)
 
 
 def _crossing(way: float, rightwards: bool, aspect: float, margin: float) -> float:
