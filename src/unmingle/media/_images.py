@@ -1,0 +1,192 @@
+"""Image files to arrays."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._validation import require
+from ._errors import MediaError, SizesDifferError
+from ._pixels import Pixels, check_pixels, to_grey
+
+Image = NDArray[np.float32]
+
+SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+"""Names of files that count as images when a folder is read."""
+_WHITE = {"I": 65535.0, "I;16": 65535.0, "I;16B": 65535.0, "I;16L": 65535.0, "F": 1.0}
+"""What is white in the modes of Pillow that have more than 8 bits; integers of 32 bits hold 16."""
+
+
+class Images(NamedTuple):
+    """Images of one size."""
+
+    pixels: NDArray[np.float32]
+    """(n, height, width), from 0, black, to 1, white."""
+    names: tuple[str, ...]
+    """The files they come from."""
+
+
+def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -> Image:
+    """Read an image file as grey values from 0, black, to 1, white.
+
+    Colours become their luma 0.299 R + 0.587 G + 0.114 B. Photographs are turned upright; transparency is ignored, and
+    of a film the first picture is taken. An image is made smaller by means over the pixels that become one.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    size : pair of int, optional
+        Height and width to bring the image to; its own by default.
+
+    Returns
+    -------
+    array of shape (height, width), float32
+
+    Raises
+    ------
+    MediaError
+        The file is missing or no readable image.
+    """
+    pillow = require("PIL.Image", "media")
+    with _opened(path) as image:
+        grey = _grey(pillow, image)
+    if size is not None and (grey.height, grey.width) != size:
+        grey = grey.resize(size[::-1], pillow.Resampling.BILINEAR)
+    values = np.array(grey, dtype=np.float32)
+    if not (np.isfinite(values).all() and values.min() >= 0.0 and values.max() <= 1.0):
+        raise MediaError(f"{path} holds values from {values.min():g} to {values.max():g}; expected 0 to 1.")
+    return values
+
+
+@contextmanager
+def _opened(path: str | PathLike[str]) -> Iterator[Any]:
+    """An image of Pillow, turned upright; whatever fails until it is closed is told in one sentence."""
+    pillow, turning = require("PIL.Image", "media"), require("PIL.ImageOps", "media")
+    try:
+        with pillow.open(path) as file:
+            yield turning.exif_transpose(file)
+    except (OSError, SyntaxError, ValueError, pillow.DecompressionBombError) as error:
+        reason = getattr(error, "strerror", None)
+        raise MediaError(
+            f"{path} cannot be read: {reason}." if reason else f"{path} is damaged or no image."
+        ) from error
+
+
+def _grey(pillow: Any, image: Any) -> Any:
+    """Grey values as floating-point numbers, 1 for white."""
+    white = _WHITE.get(image.mode)
+    if image.mode in ("P", "PA"):  # colours in a table, one of which may be transparent
+        image = image.convert("RGBA")
+    values = np.asarray(image if white else image.convert("L"), dtype=np.float32)
+    return pillow.fromarray(values / np.float32(white or 255.0))
+
+
+def read_images(folder: str | PathLike[str], size: tuple[int, int] | None = None) -> Images:
+    """Read all images of a folder, sorted by name; files of other kinds and folders within are passed over.
+
+    Memory: 4 n h w bytes for n images of h x w pixels.
+
+    Parameters
+    ----------
+    folder : path
+        The folder.
+    size : pair of int, optional
+        Height and width to bring all images to; by default they must be of one size.
+
+    Returns
+    -------
+    Images
+        The pixels as one float32 array, and the names of the files.
+
+    Raises
+    ------
+    MediaError
+        The folder is missing or without images, a file cannot be read, or sizes differ.
+    """
+    paths = sorted(image_paths(folder))
+    first = read_image(paths[0], size)
+    pixels = np.empty((len(paths), *first.shape), dtype=np.float32)
+    pixels[0] = first
+    for number, path in enumerate(paths[1:], start=1):
+        image = read_image(path, size)
+        _check_size(image, path, first, paths[0])
+        pixels[number] = image
+    return Images(pixels, tuple(path.name for path in paths))
+
+
+def image_paths(folder: str | PathLike[str]) -> list[Path]:
+    """The images of a folder, in the order of the numbers in their names: img2 before img10."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise MediaError(f"{folder} is not a folder.")
+    paths = [path for path in place.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()]
+    paths = [path for path in paths if not path.name.startswith(".")]
+    if not paths:
+        raise MediaError(f"{folder} holds no images; expected files such as .png, .jpg or .tif.")
+    return sorted(paths, key=_natural)
+
+
+def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    parts = re.split(r"([0-9]+)", path.name)
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts], path.name
+
+
+def read_pixels(path: Path, colour: bool) -> Pixels:
+    """An image as it is stored, in 8 or 16 bits or as float32, grey unless colours are wanted and there."""
+    with _opened(path) as image:
+        if image.mode in ("P", "PA"):
+            image = image.convert("RGBA")
+        if _has_wide_colours(path):
+            stored = _wide_colours(path)
+        elif image.mode in _WHITE:
+            stored = _stored(np.array(image))
+        else:
+            stored = np.array(image.convert("L" if image.mode in ("1", "L", "LA") else "RGB"))
+    pixels = check_pixels(stored, str(path))
+    return pixels if colour else to_grey(pixels)
+
+
+def _has_wide_colours(path: Path) -> bool:
+    """Whether a file is a PNG with colours of 16 bits, of which Pillow drops the lower ones."""
+    with path.open("rb") as file:
+        start = file.read(26)
+    return start.startswith(b"\x89PNG") and start[24:25] == b"\x10" and start[25:26] in (b"\x02", b"\x06")
+
+
+def _wide_colours(path: Path) -> NDArray[Any]:
+    av = require("av", "media")
+    try:
+        with av.open(f"file:{path}") as container:
+            frame = next(container.decode(video=0))
+            return np.array(frame.to_ndarray(format="rgb48le"))
+    except (av.error.FFmpegError, StopIteration) as error:
+        raise MediaError(f"{path} is damaged or no image.") from error
+
+
+def _stored(values: NDArray[Any]) -> NDArray[Any]:
+    """Pillow's integers of 32 bits hold 16."""
+    fits = values.dtype == np.int32 and values.min() >= 0 and values.max() <= 65535
+    return values.astype(np.uint16) if fits else values
+
+
+def each_image(paths: Sequence[Path], colour: bool) -> Iterator[Pixels]:
+    """The images one by one, or the sentence that names the first of another size."""
+    first: Pixels | None = None
+    for path in paths:
+        image = read_pixels(path, colour)
+        if first is None:
+            first = image
+        _check_size(image, path, first, paths[0])
+        yield image
+
+
+def _check_size(image: Pixels, path: Path, first: Pixels, first_path: Path) -> None:
+    if image.shape[:2] != first.shape[:2]:
+        sizes = ["{} x {} pixels".format(*picture.shape) for picture in (image, first)]
+        raise SizesDifferError(f"{path} has {sizes[0]}, but {first_path.name} has {sizes[1]}.")

@@ -1,0 +1,185 @@
+"""Videos to frames, by PyAV."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import Event
+from time import monotonic
+from typing import Any
+
+from .._validation import require
+from ._decode import Converter
+from ._errors import IncompleteError, MediaError, cause
+from ._relay import Frame
+
+_TEXT_FORMATS = ("adf", "bin", "idf", "tty", "xbin")
+"""Formats of FFmpeg that show text as a film."""
+_CLEARLY_SHORT = 0.9
+"""A file that gives less than this share of what it states is cut off."""
+
+
+@dataclass
+class Video:
+    """A video that is open, what it states, and what came of it so far."""
+
+    container: Any
+    stream: Any
+    name: str
+    rate: float | None = None
+    duration: float | None = None
+    """Seconds, as stated for the pictures themselves."""
+    n_frames: int | None = None
+    """By the file, or by its duration and rate."""
+    given: int = 0
+    damaged: int = 0
+    last: float = 0.0
+    longest_step: float = 0.0
+    error: BaseException | None = None
+    """What ended the reading, if not the end."""
+
+    def __post_init__(self) -> None:
+        rate = self.stream.average_rate or self.stream.guessed_rate
+        self.rate = float(rate) if rate else None
+        if self.stream.duration and self.stream.time_base:
+            self.duration = float(self.stream.duration) * float(self.stream.time_base)
+        elif self.container.duration and len(self.container.streams) == 1:
+            self.duration = self.container.duration / 1e6
+        self.n_frames = self.stated_frames()
+        if self.n_frames is None and self.duration and self.rate:
+            self.n_frames = max(1, round(self.duration * self.rate))
+
+    def stated_frames(self) -> int | None:
+        """How many frames the file says it holds; of a trimmed one, those that are shown."""
+        stated, indexed = int(self.stream.frames), len(_index(self.stream))
+        trimmed = "mp4" in self.container.format.name and 0 < indexed < stated
+        return (indexed if trimmed else stated) or None
+
+
+def _index(stream: Any) -> Any:
+    """Where each packet lies in the file, as far as known."""
+    return getattr(stream, "index_entries", None) or ()
+
+
+def open_video(
+    place: Any,
+    name: str,
+    *,
+    kind: str | None = None,
+    options: dict[str, str] | None = None,
+    timeout: float | None = None,
+    threads: str = "AUTO",
+) -> Video:
+    """Open a file, an address or an object with a method read, or say why it is no video.
+
+    Decoding several frames at a time ("AUTO") is faster, but a frame comes later than with "SLICE".
+    """
+    av = require("av", "media")
+    begun = monotonic()
+    try:
+        container = av.open(place, format=kind, options=options or {}, timeout=timeout)
+    except (av.error.FFmpegError, OSError, ValueError) as error:
+        if timeout is not None and monotonic() - begun >= timeout:
+            raise MediaError(
+                f"{name} does not answer within {timeout:g} seconds; check the address, or give it a longer timeout."
+            ) from error
+        raise MediaError(_unreadable(av, name, error)) from error
+    covers = av.stream.Disposition.attached_pic  # the picture of a song
+    streams = [stream for stream in container.streams.video if stream.codec_context and not stream.disposition & covers]
+    is_text = container.format.name in _TEXT_FORMATS
+    if not streams or is_text:
+        found = "text" if is_text else "sound but no pictures" if container.streams.audio else "no pictures"
+        container.close()
+        raise MediaError(f"{name} holds {found}; expected a video such as .mp4 whose pictures can be decoded.")
+    streams[0].thread_type = threads
+    return Video(container, streams[0], name)
+
+
+def _unreadable(av: Any, name: str, error: BaseException) -> str:
+    if isinstance(error, av.error.InvalidDataError | av.error.EOFError):
+        return f"{name} is no video, is damaged, or is cut off where it says how to read it; expected one such as .mp4."
+    return f"{name} cannot be opened: {cause(error)}."
+
+
+def read_video(video: Video, colour: bool, stop: Event) -> Iterator[Frame]:
+    """Frames of a file with their true times, then an error if it is cut off or damaged."""
+    try:
+        yield from decoded(video, colour, stop)
+        if not stop.is_set():
+            _check_complete(video)
+    finally:
+        video.container.close()
+
+
+def decoded(video: Video, colour: bool, stop: Event) -> Iterator[Frame]:
+    """Frames with their times since the first one; parts that cannot be decoded are skipped and counted."""
+    start: float | None = None
+    converter = Converter(colour)
+    for picture in _pictures(video, stop):
+        since = picture.time
+        if since is None:  # no time stamp: one step after the frame before
+            since = 0.0 if start is None else start + video.last + 1.0 / (video.rate or 25.0)
+        start = since if start is None else start
+        video.longest_step = max(video.longest_step, since - start - video.last)
+        video.last = since - start
+        video.given += 1
+        yield Frame(video.last, converter.pixels(picture))
+        if stop.is_set():
+            return
+
+
+def _pictures(video: Video, stop: Event) -> Iterator[Any]:
+    av = require("av", "media")
+    packets = video.container.demux(video.stream)
+    more = True
+    while more:
+        try:
+            packet = next(packets, None)
+        except av.error.BlockingIOError:  # a camera that has no picture yet
+            packets = video.container.demux(video.stream)
+            more = not stop.wait(0.005)
+            continue
+        except (av.error.FFmpegError, OSError) as error:
+            video.error, packet = error, None
+        more = packet is not None
+        try:
+            pictures = _decode(video, packet)
+        except av.error.FFmpegError:
+            video.damaged += 1
+            continue
+        for picture in pictures:
+            video.damaged += bool(picture.is_corrupt)
+            yield picture
+
+
+def _decode(video: Video, packet: Any) -> list[Any]:
+    if packet is not None:
+        return list(packet.decode())
+    return list(video.stream.decode(None)) if video.error is not None else []  # what is still in the decoder
+
+
+def _check_complete(video: Video) -> None:
+    name, given, damaged = video.name, video.given, video.damaged
+    if given == 0:
+        raise MediaError(f"{name} holds no picture that can be decoded; it is empty or damaged.")
+    read = f"{given} {'frame' if given == 1 else 'frames'}"
+    if _is_cut(video):
+        expected = f" of about {video.n_frames}" if video.n_frames and video.n_frames > given else ""
+        raise IncompleteError(f"{name} is cut off: {read}{expected} could be read.", given)
+    if video.error is not None:
+        raise IncompleteError(f"{name} ends with an error, {cause(video.error)}: {read} could be read.", given)
+    if damaged:
+        places = f"{damaged} {'place' if damaged == 1 else 'places'}"
+        raise IncompleteError(f"{name} is damaged in {places}: {read} could be read.", given)
+
+
+def _is_cut(video: Video) -> bool:
+    size = video.container.size or 0
+    if 0 < size < max((entry.pos + entry.size for entry in _index(video.stream)), default=0):
+        return True
+    stated = video.stated_frames()
+    if stated is not None:
+        return video.given < _CLEARLY_SHORT * stated
+    if video.duration is None or video.given < 3:
+        return False
+    step = video.last / (video.given - 1)
+    even = video.longest_step < 1.5 * step
+    return even and video.last + step < _CLEARLY_SHORT * video.duration

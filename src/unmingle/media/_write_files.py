@@ -1,0 +1,170 @@
+"""Frames to folders of images and to arrays in files."""
+
+import zipfile
+from contextlib import suppress
+from fractions import Fraction
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._validation import require
+from ._errors import MediaError
+from ._pixels import Pixels, check_pixels, to_bytes
+from ._writer import FrameWriter, aside, check_folder, put_in_place
+
+
+class FolderWriter(FrameWriter):
+    """A folder of images frame_000001.png, frame_000002.png and so on, each whole or not there."""
+
+    def _open(self) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise MediaError(
+                f"{self.path} cannot be written: it is a file; give it another name, or one with a suffix."
+            )
+        if not self.path.exists():
+            check_folder(self.path)
+        self._is_new = not self.path.exists()
+        self.path.mkdir(exist_ok=True)
+        if any(self.path.iterdir()):
+            raise MediaError(f"{self.path} is not empty; name another folder for the images.")
+
+    def _begin(self, first: Pixels) -> None:
+        require("PIL.Image", "media")
+
+    def _add(self, pixels: Pixels, time: float) -> None:
+        path = self.path / f"frame_{self.n_written + 1:06d}.png"
+        written = aside(path)
+        try:
+            written.write_bytes(_png(pixels))
+            written.replace(path)
+        finally:
+            with suppress(OSError):
+                written.unlink(missing_ok=True)
+
+    def _finish(self) -> None:
+        pass
+
+    def _discard(self) -> None:
+        if self._is_new:
+            self.path.rmdir()
+
+    def _salvage(self) -> Path | None:
+        if self.n_written:
+            return self.path
+        with suppress(OSError):
+            self._discard()
+        return None
+
+
+def _png(pixels: Pixels) -> bytes:
+    if pixels.dtype == np.uint16 and pixels.ndim == 3:
+        return _wide_png(pixels)
+    content = BytesIO()
+    kept = pixels if pixels.dtype == np.uint16 else to_bytes(pixels)
+    require("PIL.Image", "media").fromarray(kept).save(content, "PNG", compress_level=3)
+    return content.getvalue()
+
+
+def _wide_png(pixels: Pixels) -> bytes:
+    """Colours of 16 bits, which Pillow cannot write."""
+    av = require("av", "media")
+    coder = av.CodecContext.create("png", "w")
+    coder.height, coder.width = pixels.shape[:2]
+    coder.pix_fmt, coder.time_base = "rgb48be", Fraction(1, 25)
+    frame = av.VideoFrame.from_ndarray(pixels, format="rgb48be")
+    return b"".join(bytes(packet) for packet in [*coder.encode(frame), *coder.encode(None)])
+
+
+def encode_jpeg(pixels: Any, quality: int = 80) -> bytes:
+    """A picture as the content of a JPEG file, for previews.
+
+    Parameters
+    ----------
+    pixels : array of shape (height, width) or (height, width, 3)
+        Booleans, uint8, uint16 or numbers from 0 to 1.
+    quality : int, default=80
+        From 1 to 95.
+
+    Returns
+    -------
+    bytes
+    """
+    content = BytesIO()
+    picture = to_bytes(check_pixels(pixels, "The picture"))
+    require("PIL.Image", "media").fromarray(picture).save(content, "JPEG", quality=quality)
+    return content.getvalue()
+
+
+class ArrayWriter(FrameWriter):
+    """The arrays "frames" and "times" in a compressed .npz file; memory does not grow with the number of frames.
+
+    Frames are kept aside in a .npy file until the writer is closed, which compresses it; if there is no room for that,
+    the .npy file is kept.
+    """
+
+    def _open(self) -> None:
+        check_folder(self.path)
+        self._rows_path, self._aside = aside(self.path, "rows"), aside(self.path)
+        self._rows = self._rows_path.open("wb", buffering=0)
+        self._times: list[float] = []
+
+    def _begin(self, first: Pixels) -> None:
+        self._shape, self._dtype = first.shape, first.dtype
+        self._append(self._header(0))
+
+    def _add(self, pixels: Pixels, time: float) -> None:
+        self._append(pixels.reshape(-1).view(np.uint8).data)
+        self._times.append(time)
+
+    def _append(self, content: Any) -> None:
+        left = memoryview(content)
+        while left:
+            left = left[self._rows.write(left) :]
+
+    def _header(self, n: int) -> bytes:
+        """The start of a .npy file, of the same length for any number of frames."""
+        start = BytesIO()
+        kind = np.lib.format.dtype_to_descr(self._dtype)
+        np.lib.format.write_array_header_1_0(start, {"descr": kind, "fortran_order": False, "shape": (n, *self._shape)})
+        return start.getvalue()
+
+    def _finish(self) -> None:
+        self._complete_rows()
+        try:
+            with zipfile.ZipFile(self._aside, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.write(self._rows_path, "frames.npy")
+                with archive.open("times.npy", "w") as member:
+                    np.lib.format.write_array(member, np.array(self._times), allow_pickle=False)
+            put_in_place(self._aside, self.path)
+        finally:
+            with suppress(OSError):
+                self._aside.unlink(missing_ok=True)
+        self._rows_path.unlink()
+
+    def _complete_rows(self) -> None:
+        """Say at the start of the rows how many there are, and drop what follows the last whole one."""
+        if not self._rows.closed:
+            start = self._header(len(self._times))
+            self._rows.truncate(len(start) + len(self._times) * int(np.prod(self._shape)) * self._dtype.itemsize)
+            self._rows.seek(0)
+            self._append(start)
+            self._rows.close()
+
+    def _discard(self) -> None:
+        self._rows.close()
+        self._rows_path.unlink(missing_ok=True)
+
+    def _salvage(self) -> Path | None:
+        with suppress(OSError):
+            if self._times and not self.path.exists():
+                self._finish()  # compressed, what is there may still fit
+                return self.path
+        with suppress(OSError):
+            if self._times:
+                self._complete_rows()
+                return self._rows_path.replace(self.path.with_suffix(".partial.npy"))
+        with suppress(OSError):
+            self._discard()
+        return None

@@ -1,0 +1,168 @@
+"""What all writers of frames have in common: checks, times, writing aside, and keeping what is complete."""
+
+import math
+import os
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ._errors import MediaError, cause
+from ._pixels import Pixels, check_pixels, described
+
+DEFAULT_RATE = 25.0
+_LEAST_STEP = 1e-5
+
+
+class FrameWriter(ABC):
+    """Writes frames of one size one after the other; used in a with statement, or closed at the end.
+
+    The file is written aside and takes its name when it is closed, also when the with statement is left by an error,
+    so that finished parts are kept; without any frame no file is left. If the disk is full or writing fails for another
+    reason, what was complete is kept where that is possible; the error says where.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    n_written : int
+        How many frames were written.
+    """
+
+    def __init__(self, path: Path, rate: float | None) -> None:
+        self.path, self.n_written = path, 0
+        self._rate = rate or DEFAULT_RATE
+        self._kind: str | None = None
+        self._start, self._last = 0.0, -math.inf
+        self._closed = False
+        try:
+            self._open()
+        except OSError as error:
+            raise MediaError(_unwritable(path, error)) from error
+
+    def write(self, pixels: Any, time: float | None = None) -> None:
+        """Write a frame.
+
+        Parameters
+        ----------
+        pixels : array of shape (height, width) or (height, width, 3)
+            Booleans, black and white; uint8; uint16, of which videos keep the upper 8 bits; or floating-point numbers
+            from 0 to 1, of which videos and images keep 8 bits.
+        time : float, optional
+            Seconds; by default so many frames in a second as the writer was opened with. A time that is not after
+            the one before is taken as a little after it.
+
+        Raises
+        ------
+        MediaError
+            The frame is unlike the first one, or the file cannot be written.
+        """
+        if self._closed:
+            raise MediaError(f"{self.path.name} is closed; frames must be written before that.")
+        picture = check_pixels(pixels, f"Frame {self.n_written + 1} for {self.path.name}")
+        kind = described(picture)
+        if self._kind is not None and kind != self._kind:
+            raise MediaError(f"{self.path.name} holds {self._kind}, but a frame has {kind}; write it to another file.")
+        seconds = self._time(time)
+        try:
+            if self._kind is None:
+                self._begin(picture)
+                self._kind = kind
+            self._add(picture, seconds)
+        except OSError as error:
+            self._closed = True
+            raise MediaError(_unwritable(self.path, error, self._salvage())) from error
+        self.n_written += 1
+
+    def _time(self, time: float | None) -> float:
+        """Seconds since the first frame."""
+        if time is None:
+            since = self.n_written / self._rate
+        else:
+            self._start = time if self.n_written == 0 else self._start
+            since = float(time) - self._start
+        if not math.isfinite(since):
+            raise MediaError(f"Frame {self.n_written + 1} for {self.path.name} has the time {time}; expected seconds.")
+        self._last = max(since, self._last + _LEAST_STEP)
+        return self._last
+
+    def close(self) -> None:
+        """Finish the file and give it its name.
+
+        Raises
+        ------
+        MediaError
+            The file cannot be finished.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self.n_written:
+                self._finish()
+            else:
+                self._discard()
+        except OSError as error:
+            raise MediaError(_unwritable(self.path, error, self._salvage())) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:
+            with suppress(MediaError):
+                self.close()
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Make sure that the place can be written to."""
+
+    @abstractmethod
+    def _begin(self, first: Pixels) -> None:
+        """Prepare for frames like the first."""
+
+    @abstractmethod
+    def _add(self, pixels: Pixels, time: float) -> None:
+        """Write a frame that was checked."""
+
+    @abstractmethod
+    def _finish(self) -> None:
+        """Complete what was written and give it its name."""
+
+    @abstractmethod
+    def _discard(self) -> None:
+        """Leave nothing behind."""
+
+    @abstractmethod
+    def _salvage(self) -> Path | None:
+        """After a failure, keep what was complete and say where, or leave nothing behind."""
+
+
+def aside(path: Path, end: str = "partial") -> Path:
+    """The name of a file while it is written."""
+    return path.with_name(f".{path.name}.{end}")
+
+
+def put_in_place(written: Path, path: Path) -> None:
+    """Give a file that was written aside its name."""
+    with written.open("rb+") as file:
+        os.fsync(file.fileno())
+    os.replace(written, path)
+
+
+def check_folder(path: Path) -> None:
+    """Raise an error unless there is a folder for a new file."""
+    if not path.parent.is_dir():
+        raise MediaError(f"{path} cannot be written: the folder {path.parent} does not exist; create it first.")
+    if path.is_dir():
+        raise MediaError(f"{path} cannot be written: it is a folder; give it another name.")
+
+
+def _unwritable(path: Path, error: OSError, kept: Path | None = None) -> str:
+    end = f"; what was complete is kept in {kept}" if kept else ""
+    return f"{path} cannot be written: {cause(error)}{end}."
