@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from os import PathLike
 
+    from . import apps as apps
     from . import distributed as distributed
     from . import export as export
     from . import learn as learn
@@ -39,6 +40,7 @@ _MODULE_OF = {
     "penalty_max": "decomposition",
 }
 _EXTRA_OF = {
+    "apps": "",
     "distributed": "dask",
     "export": "onnx",
     "learn": "train",
@@ -51,6 +53,8 @@ _EXTRA_OF = {
     "synth": "",
 }
 """Submodules, and the extra that installs what they need beyond the core."""
+_STORED_BY = {"VideoStream": ("apps.video", "Stream")}
+"""Kinds of files that classes of submodules write."""
 
 __all__ = sorted([*_MODULE_OF, *_EXTRA_OF, "load"])
 
@@ -77,7 +81,11 @@ def load(path: "str | PathLike[str]") -> Any:
     """
     store = import_module("unmingle.store")
     stored = store.read(path)
-    known = __getattr__(stored.kind) if stored.kind in _MODULE_OF else None
+    if stored.kind in _STORED_BY:
+        module, name = _STORED_BY[stored.kind]
+        known = getattr(import_module(f"{__name__}.{module}"), name)
+    else:
+        known = __getattr__(stored.kind) if stored.kind in _MODULE_OF else None
     from_store = getattr(known, "_from_store", None)
     if from_store is None:
         raise store.StoreError(f"{path} holds a {stored.kind!r}, which unmingle {__version__} does not know.")

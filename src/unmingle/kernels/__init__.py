@@ -12,6 +12,7 @@ from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sweep
 from ._samples import alternation_pass, newton_projection
 from ._stream import cleaning_pass
+from ._video import frame_codes, learn_from_frame, look_at_frame, robust_line, zeros_for
 
 __all__ = [
     "alternation_pass",
@@ -20,10 +21,15 @@ __all__ = [
     "clip_slopes",
     "clipped_norm",
     "encode_layers",
+    "frame_codes",
     "huber_sums",
     "huber_sweep",
+    "learn_from_frame",
+    "look_at_frame",
     "misfit_cost",
     "misfit_slopes",
     "multiplier_sweep",
     "newton_projection",
+    "robust_line",
+    "zeros_for",
 ]

@@ -3,6 +3,7 @@
 from ._arrays import IMAGE_RATE
 from ._errors import IncompleteError, MediaError, SizesDifferError
 from ._images import SUFFIXES, Images, read_image, read_images
+from ._pixels import check_pixels, described
 from ._places import open_frames
 from ._relay import Frame
 from ._source import FrameSource
@@ -20,6 +21,8 @@ __all__ = [
     "IncompleteError",
     "MediaError",
     "SizesDifferError",
+    "check_pixels",
+    "described",
     "encode_jpeg",
     "open_frames",
     "open_writer",

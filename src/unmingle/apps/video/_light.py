@@ -1,0 +1,63 @@
+"""Light that changes for the whole scene."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import kernels
+
+JUMP = 0.04
+"""So much more of the picture than usual deviates after a jump."""
+SETTLED = 0.015
+"""A jump is over when no more than this is left of it."""
+STILL = 0.9
+"""Of what deviates after a jump, so much does not move."""
+ROUNDS = 4
+"""Frames for which a jump lasts after the last sign of it."""
+
+
+@dataclass
+class Calm:
+    """Tells a change of the whole scene from things that move."""
+
+    usual: float = 0.0
+    """The share of the picture that has been foreground of late."""
+    left: int = 0
+    """Frames for which the scene is still taken to have changed."""
+    was_disturbed: bool = False
+    jumps: int = 0
+    """How often the scene has changed."""
+
+    @property
+    def adapting(self) -> bool:
+        """Whether the scene has just changed as a whole."""
+        return self.left > 0
+
+    def disturbed(self, score: float) -> bool:
+        """Whether suddenly more deviates than things that enter the picture explain; said once in a row."""
+        before, self.was_disturbed = self.was_disturbed, score - self.usual > JUMP
+        return self.was_disturbed and not before
+
+    def judge(self, score: float, still: float) -> None:
+        """Take in the share that deviates, and the part of it that does not move."""
+        more = score - self.usual
+        if more > (SETTLED if self.left else JUMP) and still > STILL:
+            self.jumps += not self.left
+            self.left = ROUNDS
+        else:
+            self.left = max(0, self.left - 1)
+        if not self.left:
+            self.usual += 0.05 * more
+
+
+def gain_and_offset(background: NDArray[Any], frame: NDArray[Any], white: float) -> tuple[float, float] | None:
+    """The light of a frame: frame = gain background + offset for most of about 2000 pixels.
+
+    None if there is nothing to speak of: a flat background, or a gain beyond 1/4 to 4.
+    """
+    stride = max(1, frame.size // 2000)
+    x, y = (part[::stride].astype(np.float64) / white for part in (background, frame))
+    gain, offset = kernels.robust_line(x, y, 0.004, 20)
+    return (gain, offset) if 0.25 < gain < 4.0 else None

@@ -1,0 +1,57 @@
+"""From the codes of a frame to its mask."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import kernels
+from ._model import LEAST_VARIANCE, RANK_PENALTY, Background
+
+Array = NDArray[Any]
+
+
+class Look(NamedTuple):
+    """What is seen in a frame."""
+
+    background: Array
+    mask: NDArray[np.bool_]
+    regions: NDArray[np.int32]
+    """(k, 5): top, left, bottom, right, area."""
+    near: NDArray[np.uint8]
+    """(pixels,): where foreground is or might be; overwritten by the next look."""
+    deviation: Array
+    """(entries,): how far each entry is from the background; overwritten by the next look."""
+
+
+class Eye:
+    """Looks at frames of one size, in room that is kept from frame to frame."""
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: Any, smoothing: int, least_area: int, shadows: bool, region: Array | None
+    ) -> None:
+        height, width = shape[:2]
+        self.format = shape, np.dtype(dtype)
+        self.channels = shape[2] if len(shape) == 3 else 1
+        self.rows = height, width * self.channels
+        self.pixels = height, width
+        self.least_area = least_area
+        self.shadows = shadows
+        self.square = (0,) * smoothing
+        self.region = np.empty((0, 0), dtype=np.uint8) if region is None else region.view(np.uint8)
+        self.marked, self.counts = np.empty(self.rows, dtype=np.uint16), np.empty(self.pixels, dtype=np.uint16)
+        self.pooled = self.marked if self.channels == 1 else np.empty(self.pixels, dtype=np.uint16)
+        self.strong, self.near = np.empty(self.pixels, dtype=bool), np.empty(height * width, dtype=np.uint8)
+        self.deviation = np.empty(self.rows, dtype=dtype)
+
+    def look(self, model: Background, frame: Array, factors: tuple[np.float32, np.float32], n_layers: int) -> Look:
+        """Find the background and the mask of a frame; its codes by layers, if any, otherwise they are the model's."""
+        background, mask = np.empty(self.rows, dtype=frame.dtype), np.empty(self.pixels, dtype=np.uint8)
+        regions = kernels.look_at_frame(
+            frame.reshape(self.rows), self.channels, model.scale, model.components, model.variance, factors,
+            LEAST_VARIANCE, self.region, self.shadows, self.least_area, self.marked, self.pooled, self.counts,
+            self.strong, background, self.deviation, self.near, mask, self.square, model.sample, model.sampled,
+            model.step, RANK_PENALTY, np.float32(model.outlier_penalty), n_layers, model.codes, model.zeros,
+        )  # fmt: skip
+        picture, deviation = background.reshape(frame.shape), self.deviation.reshape(-1)
+        return Look(picture, mask.view(np.bool_), regions, self.near, deviation)

@@ -1,0 +1,199 @@
+"""The background of a fixed camera: a low-rank model of frames with the noise of every pixel."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import kernels
+from ...encoder import Encoder
+from ...solvers import newton
+from ._start import first_background, noise_around
+
+Array = NDArray[Any]
+Floats = NDArray[np.float32]
+
+RANK_PENALTY = np.float32(0.1)
+"""lam_*: far below what a frame weighs, so that it only keeps atoms alive that are used."""
+LEAST_NOISE = 3.85 / 255.0
+"""Standard deviation below which no noise is believed: a threshold of ten of 255 steps, by default."""
+LEAST_VARIANCE = np.float32(LEAST_NOISE**2)
+OUTLIERS_FROM = 2.4
+"""Standard deviations from which on a deviation is an outlier for codes and components."""
+NOISE_RATE = np.float32(0.1)
+SLOW_NOISE_RATE = np.float32(0.004)
+"""Near foreground, so that a place that always moves is understood in the end."""
+REFRESH_EVERY = 16
+"""Frames that are learnt before what depends on all components is brought up to date."""
+
+
+@dataclass(eq=False)
+class Background:
+    """U' and s of the last frame, with what learning needs to know.
+
+    Entries are the channels of all pixels, in the order of a frame.
+    """
+
+    components: Floats
+    """(q, m): U'."""
+    codes: Floats
+    """(q,): s of the last frame."""
+    variance: Floats
+    """(m,): of the deviation of each entry."""
+    squares: NDArray[np.float64]
+    """(q, q): A, the faded sum of s s'."""
+    last: Array
+    """(m,): the frame that was learnt last."""
+    last_deviation: Array
+    """(m,): how it deviated from the background."""
+    seen: NDArray[np.uint16]
+    """For each pixel, for how many frames its background was seen."""
+    waited: NDArray[np.uint16]
+    """For each pixel near foreground, for how many frames it has not changed."""
+    sample: NDArray[np.int32]
+    """The entries that codes are found from; empty for all."""
+    step: Floats = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    """(q, q): (U'U + lam_* I)^-1 for the sample, up to date now and then."""
+    weight: float = 0.0
+    """The faded number of frames learnt."""
+    outlier_penalty: float = 0.0
+    """lam: from the noise, up to date now and then."""
+    learnt: int = 0
+    """Frames learnt since then."""
+
+    def __post_init__(self) -> None:
+        self.scale = np.float32(1.0 / white_of(self.last.dtype))
+        self.zeros = kernels.zeros_for(len(self.components))
+        self.sampled = np.take(self.components, self.sample, axis=1) if self.sample.size else self.components
+        if not self.step.size:
+            self._refresh()
+
+    @classmethod
+    def start(
+        cls, rows: Array, n_components: int, channels: int, sample: NDArray[np.int32], encoder: Encoder | None
+    ) -> Self:
+        """Learn the background of a few frames, the rows; things may move in them.
+
+        A trained network brings components of its own.
+        """
+        scale = 1.0 / white_of(rows.dtype)
+        if encoder is None:
+            components, codes = first_background(rows, scale, n_components, LEAST_NOISE)
+        else:
+            components = np.array(encoder.components, dtype=np.float32)
+            codes = encoder.encode(rows * np.float32(scale))[0].astype(np.float64)
+        pixels = rows.shape[1] // channels
+        return cls(
+            components=components,
+            codes=codes[-1].astype(np.float32),
+            variance=noise_around(rows, scale, components, codes) ** 2,
+            squares=codes.T @ codes,
+            last=rows[-1].copy(),
+            last_deviation=np.zeros_like(rows[-1]),
+            seen=np.full(pixels, 2 * len(rows), dtype=np.uint16),
+            waited=np.zeros(pixels, dtype=np.uint16),
+            sample=sample,
+            weight=float(len(rows)),
+        )
+
+    @property
+    def noise(self) -> float:
+        """The typical standard deviation of an entry, in [0, 1]."""
+        some = self.variance[:: max(1, self.variance.size // 2000)]
+        return float(np.sqrt(np.partition(some, some.size // 2)[some.size // 2]))
+
+    @property
+    def rank(self) -> int:
+        """Directions of the background that are stronger than noise could be: sigma > noise (sqrt m + sqrt n)."""
+        m = self.components.shape[1]
+        gram = (self.components @ self.components.T).astype(np.float64)
+        strengths = np.sqrt(np.maximum(np.linalg.eigvals(self.squares @ gram).real, 0.0))
+        return int(np.sum(strengths > max(self.noise, LEAST_NOISE) * (np.sqrt(m) + np.sqrt(self.weight))))
+
+    def encode_exactly(self, x: Array, apart: NDArray[np.bool_] | None) -> None:
+        """Solve (5) for the codes of a frame; entries set apart have no say."""
+        values, atoms = self._entries(x, apart)
+        lam = np.full(values.size, self.outlier_penalty, dtype=np.float32)
+        samples = (values * self.scale)[None]
+        self.codes[:] = next(newton(samples, atoms, float(RANK_PENALTY), lam, self.codes[None], tol=1e-6)).codes[0]
+
+    def encode_by(self, encoder: Encoder, x: Array, apart: NDArray[np.bool_] | None) -> None:
+        """Find the codes of a frame by a network."""
+        samples = np.asarray(x * self.scale, dtype=np.float32)[None]
+        if apart is not None:
+            samples[0, apart] = np.nan
+        self.codes[:] = encoder.encode(samples, init=self.codes[None])[0][0]
+
+    def encode_apart(self, x: Array, n_layers: int, apart: NDArray[np.bool_]) -> None:
+        """Find the codes of a frame by layers, without the entries set apart."""
+        self._layers(*self._entries(x, apart), n_layers, self.outlier_penalty)
+
+    def encode_anew(self, x: Array) -> None:
+        """Find the codes of a frame that has little in common with the last one: the threshold falls to its value."""
+        values = x[self.sample] if self.sample.size else x
+        for widening in (32, 8, 2, 1):
+            self._layers(values, self.sampled, 5, widening * self.outlier_penalty)
+
+    def learn(
+        self, x: Array, channels: int, deviation: Array, near: Array, factor: np.float32, frames: int,
+        forgetting: float, patience: int, fixed: bool,
+    ) -> tuple[int, int]:  # fmt: skip
+        """Take in a frame where no foreground is near, and foreground that has not changed for longer than `patience`.
+
+        Fixed components stay as they are. Returns the numbers of pixels near foreground, and of those that did not
+        change.
+        """
+        entries = near if channels == 1 else np.repeat(near, channels)
+        lam = np.float32(0.0 if fixed else self.outlier_penalty)
+        inside, still, absorbed = kernels.learn_from_frame(
+            x, self.scale, channels, self.codes, deviation, near, entries, frames, 0 if fixed else patience,
+            1.0 if fixed else forgetting, RANK_PENALTY, lam, factor, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE,
+            self.components, self.squares, self.variance, self.last, self.last_deviation, self.seen, self.waited,
+            self.sample, self.sampled, self.zeros,
+        )  # fmt: skip
+        self.weight = forgetting * self.weight + 1.0
+        self.learnt += 1
+        if self.learnt == REFRESH_EVERY or absorbed > 0.005 * near.size:
+            self._refresh()
+        return inside, still
+
+    def relight(self, gain: float, offset: float) -> None:
+        """Brighten the background: Us <- gain Us + offset."""
+        self.codes *= np.float32(gain)
+        direction = self.codes / np.float32(max(float(self.codes @ self.codes), 1e-30))
+        self.components += direction[:, None] * np.float32(offset)
+        if self.sample.size:
+            np.take(self.components, self.sample, axis=1, out=self.sampled)
+        self._refresh()
+
+    def arrays(self) -> dict[str, Array]:
+        """All arrays, by their names."""
+        return {part.name: value for part in fields(self) if isinstance(value := getattr(self, part.name), np.ndarray)}
+
+    def numbers(self) -> dict[str, float]:
+        """All numbers, by their names."""
+        return {part.name: value for part in fields(self) if isinstance(value := getattr(self, part.name), int | float)}
+
+    def _layers(self, values: Array, atoms: Floats, n_layers: int, lam: float) -> None:
+        kernels.frame_codes(
+            values, self.scale, atoms, self.step, RANK_PENALTY, np.float32(lam), n_layers, self.codes, self.zeros
+        )
+
+    def _entries(self, x: Array, apart: NDArray[np.bool_] | None) -> tuple[Array, Floats]:
+        """The entries that codes are found from, with their atoms."""
+        places = self.sample if self.sample.size else np.arange(x.size, dtype=np.int32)
+        places = places if apart is None else places[~apart[places]]
+        return x[places], np.take(self.components, places, axis=1)
+
+    def _refresh(self) -> None:
+        """Bring up to date what depends on all components and on the noise."""
+        self.learnt = 0
+        gram = (self.sampled @ self.sampled.T).astype(np.float64)
+        self.step = np.linalg.inv(gram + RANK_PENALTY * np.eye(len(gram))).astype(np.float32)
+        self.outlier_penalty = OUTLIERS_FROM * max(self.noise, LEAST_NOISE)
+
+
+def white_of(dtype: Any) -> float:
+    """The number of a camera that is white."""
+    return 1.0 if np.dtype(dtype).kind == "f" else float(np.iinfo(dtype).max)

@@ -1,0 +1,384 @@
+"""Frames one by one: background, foreground and mask."""
+
+from dataclasses import asdict
+from os import PathLike
+from statistics import NormalDist
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import store
+from ..._validation import check_choice, check_count, check_share
+from ...encoder import Encoder
+from ...media import check_pixels, described
+from ._light import Calm, gain_and_offset
+from ._look import Eye, Look
+from ._model import Background, white_of
+from ._result import Box, Separation, State
+
+Array = NDArray[Any]
+
+LEARN_EVERY = 2
+"""Frames from one that is learnt to the next."""
+SMALLEST_SHARE = 1.0 / 1000.0
+"""Of the picture: smaller regions are no objects, unless said otherwise."""
+WEAK = 0.65
+"""Deviations of so much of the threshold belong to the foreground if they are connected to it."""
+QUICK_PATIENCE = 3
+"""Frames after which, in a scene that has changed as a whole, what does not move is background."""
+KIND = "VideoStream"
+SETTINGS = (
+    "n_components", "memory", "false_alarm_rate", "n_layers", "pixel_share", "smoothing", "min_area", "shadows",
+    "patience", "start", "random_state",
+)  # fmt: skip
+"""What is stored of a stream as it was given, beside the encoder and the region."""
+
+
+class Stream:
+    """Separates the frames of a fixed camera into background and foreground, one by one, in constant memory.
+
+    The background of a frame x is Us with few components U, which follow the scene by recursive least squares with
+    forgetting, equation (9); the codes s of a frame come from a few layers of Algorithm 1, started from those of the
+    last frame. A pixel deviates if it is outside the span of the background around it by more than its own noise
+    explains; the mask is where most pixels of a small square deviate. What is foreground does not enter the model.
+
+    Light that changes is followed: by s at once, by a gain and an offset for all pixels, and, where most of what
+    deviates does not move, by taking the new scene for background within a few frames ("adapting").
+
+    Parameters
+    ----------
+    n_components : int, default=5
+        Most components of the background.
+    memory : float, default=100
+        Frames after which the background has forgotten most of what it saw.
+    false_alarm_rate : float, default=0.005
+        Share of the pixels of the background that noise may make deviate in a frame, before the mask is cleaned: the
+        knob of sensitivity.
+    n_layers : int, default=3
+        Layers for the codes of a frame.
+    encoder : "layers", "exact" or Encoder, default="layers"
+        How codes are found: by layers of Algorithm 1, exactly, by Newton's method, or by a trained network, whose
+        components are then the background for good.
+    pixel_share : float, default=1.0
+        Share of the pixels that codes are found from; a tenth is enough for large pictures, and faster.
+    region : array of bool, shape (height, width), optional
+        Region of interest: only there foreground is looked for, and codes are found.
+    smoothing : int, default=7
+        Side of the square in which most pixels must deviate, an odd number up to 15; 1 leaves the mask as it is.
+    min_area : int, optional
+        Regions of the mask with fewer pixels are dropped. By default a 1000th of the picture.
+    shadows : bool, default=False
+        Whether shadows count as foreground. They are told from objects in coloured frames only.
+    patience : int or None, default=500
+        Frames after which something that stopped becomes background; None for never. It does not take longer than the
+        background behind it was seen, so that what was there from the start and left is soon forgotten.
+    start : int, default=30
+        Frames that the first background is learnt from. They need not be empty.
+    random_state : int, default=0
+        Seed of the choice of pixels.
+
+    Attributes
+    ----------
+    frozen : bool
+        While True, nothing is learnt.
+    n_frames : int
+        Frames pushed so far.
+
+    Examples
+    --------
+    >>> from unmingle.synth import surveillance_scene
+    >>> scene = surveillance_scene(60, 48, 64, random_state=0)
+    >>> stream = Stream()
+    >>> found = [stream.push(frame) for frame in scene.frames]
+    >>> found[-1].state, found[-1].mask.shape, bool(found[-1].score < 0.5)
+    ('watching', (48, 64), True)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 5,
+        memory: float = 100.0,
+        false_alarm_rate: float = 0.005,
+        n_layers: int = 3,
+        encoder: Literal["layers", "exact"] | Encoder = "layers",
+        pixel_share: float = 1.0,
+        region: Any = None,
+        smoothing: int = 7,
+        min_area: int | None = None,
+        shadows: bool = False,
+        patience: int | None = 500,
+        start: int = 30,
+        random_state: int = 0,
+    ) -> None:
+        if not isinstance(encoder, Encoder):
+            check_choice(encoder, "encoder", ("layers", "exact"))
+        if not 0 < pixel_share <= 1:
+            raise ValueError(f"pixel_share must be above 0 and at most 1, got {pixel_share!r}.")
+        if smoothing not in range(1, 16, 2):
+            raise ValueError(f"smoothing must be an odd number from 1 to 15, got {smoothing!r}.")
+        if not memory > 1:
+            raise ValueError(f"memory must be above 1 frame, got {memory!r}.")
+        self.n_components = check_count(n_components, "n_components")
+        self.memory = float(memory)
+        self.n_layers = check_count(n_layers, "n_layers")
+        self.encoder = encoder
+        self.pixel_share = float(pixel_share)
+        self.region = None if region is None else np.ascontiguousarray(region).astype(bool)
+        self.smoothing = int(smoothing)
+        self.min_area = None if min_area is None else check_count(min_area, "min_area")
+        self.shadows = bool(shadows)
+        self.patience = None if patience is None else check_count(patience, "patience")
+        self.start = check_count(start, "start")
+        self.random_state = random_state
+        self.false_alarm_rate = false_alarm_rate
+        self.frozen = False
+        self.n_frames = 0
+        self._calm = Calm()
+        self._first: list[Array] = []
+        self._model: Background | None = None
+        self._eye: Eye | None = None
+
+    @property
+    def false_alarm_rate(self) -> float:
+        """Share of the pixels of the background that noise may make deviate; may be changed at any time."""
+        return self._false_alarm_rate
+
+    @false_alarm_rate.setter
+    def false_alarm_rate(self, rate: float) -> None:
+        if not check_share(rate, "false_alarm_rate") > 0:
+            raise ValueError("false_alarm_rate must be above 0.")
+        self._false_alarm_rate = float(rate)
+        strong = NormalDist().inv_cdf(1.0 - 0.5 * self._false_alarm_rate) ** 2
+        self._factors = np.float32(WEAK**2 * strong), np.float32(strong)
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a background."""
+        return self._model is not None
+
+    def push(self, frame: Any, time: float | None = None, *, known_foreground: Any = None) -> Separation:
+        """Separate a frame and learn from it.
+
+        Parameters
+        ----------
+        frame : array of shape (height, width) or (height, width, 3)
+            Bytes, 16-bit numbers, or floating-point numbers in [0, 1].
+        time : float, optional
+            Its time in seconds; by default its number.
+        known_foreground : array of bool, shape (height, width), optional
+            Pixels that are known to be foreground: they have no say in the codes and do not enter the background.
+
+        Returns
+        -------
+        Separation
+        """
+        frame = self._checked(frame)
+        index, self.n_frames = self.n_frames, self.n_frames + 1
+        time = float(index) if time is None else float(time)
+        if self._model is None:
+            return self._collect(frame, index, time)
+        return self._separated(self._model, frame, index, time, known_foreground, learn=not self.frozen)
+
+    def inspect(self, frame: Any, time: float = 0.0) -> Separation:
+        """Separate a frame without learning from it; the stream stays as it was."""
+        frame = self._checked(frame)
+        if self._model is None:
+            raise ValueError(f"The stream has no background yet; push {self.start} frames first, or fit it.")
+        codes = self._model.codes.copy()
+        try:
+            return self._separated(self._model, frame, self.n_frames, float(time), None, learn=False)
+        finally:
+            self._model.codes[:] = codes
+
+    def fit(self, frames: Any) -> Self:
+        """Learn the first background from frames at once: an array, or several arrays; a single clean one will do."""
+        rows = [self._checked(frame).reshape(-1) for frame in frames]
+        if not rows:
+            raise ValueError("frames must hold at least one frame, got none.")
+        self._begin(np.stack(rows))
+        return self
+
+    def _separated(
+        self, model: Background, frame: Array, index: int, time: float, known: Any, *, learn: bool
+    ) -> Separation:
+        eye, x = self._eyes(), frame.reshape(-1)
+        near = None if known is None else self._known(known)
+        seen = eye.look(model, frame, self._factors, self._encoded(model, x, near))
+        score = self._score(seen.mask)
+        if learn and self._calm.disturbed(score):
+            self._relight(model, frame, seen)
+            seen = eye.look(model, frame, self._factors, 0)
+            score = self._score(seen.mask)
+        if near is not None:
+            seen.near[near] = 1
+        state: State = "frozen" if not learn else "adapting" if self._calm.adapting else "watching"
+        if learn and (index % LEARN_EVERY == 0 or self._calm.adapting):
+            self._learn(model, x, seen, score)
+        boxes = tuple(map(Box._make, seen.regions.tolist()))
+        return Separation(index, time, frame, seen.background, seen.mask, boxes, score, state)
+
+    def _encoded(self, model: Background, x: Array, known: Array | None) -> int:
+        """Find the codes of a frame, unless layers will do; returns the number of layers that are left to do."""
+        apart = None if known is None else np.repeat(known, self._eyes().channels)
+        if self.encoder == "exact":
+            model.encode_exactly(x, apart)
+        elif isinstance(self.encoder, Encoder):
+            model.encode_by(self.encoder, x, apart)
+        elif apart is not None:
+            model.encode_apart(x, self.n_layers, apart)
+        else:
+            return self.n_layers
+        return 0
+
+    def _learn(self, model: Background, x: Array, seen: Look, score: float) -> None:
+        frames = 1 if self._calm.adapting else LEARN_EVERY
+        patience = QUICK_PATIENCE if self._calm.adapting else self.patience or 0
+        forgetting = (1.0 - 1.0 / self.memory) ** frames
+        inside, still = model.learn(
+            x, self._eyes().channels, seen.deviation, seen.near, self._factors[1], frames, forgetting, patience,
+            isinstance(self.encoder, Encoder),
+        )  # fmt: skip
+        self._calm.judge(score, still / inside if inside else 0.0)
+
+    def _relight(self, model: Background, frame: Array, seen: Look) -> None:
+        """Try whether a gain and an offset, or other codes, explain a frame that deviates widely."""
+        if isinstance(self.encoder, Encoder):
+            return
+        light = gain_and_offset(seen.background.reshape(-1), frame.reshape(-1), white_of(frame.dtype))
+        if light is not None:
+            model.relight(*light)
+        model.encode_anew(frame.reshape(-1))
+
+    def _score(self, mask: Array) -> float:
+        total = mask.size if self.region is None else max(1, int(np.count_nonzero(self.region)))
+        return float(np.count_nonzero(mask)) / total
+
+    def _collect(self, frame: Array, index: int, time: float) -> Separation:
+        """Keep a frame until there are enough of them to learn the first background."""
+        self._first.append(frame.reshape(-1).copy())
+        if len(self._first) >= self.start:
+            rows, self._first = np.stack(self._first), []
+            self._begin(rows)
+        empty = np.zeros(frame.shape[:2], dtype=bool)
+        return Separation(index, time, frame, frame.copy(), empty, (), 0.0, "starting")
+
+    def _begin(self, rows: Array) -> None:
+        channels = self._eyes().channels
+        encoder = self.encoder if isinstance(self.encoder, Encoder) else None
+        if encoder is not None and encoder.components.shape[1] != rows.shape[1]:
+            raise ValueError(
+                f"The encoder was trained for frames of {encoder.components.shape[1]} numbers, got {rows.shape[1]}."
+            )
+        sample = self._sample(rows.shape[1], channels)
+        self._model = Background.start(rows, self.n_components, channels, sample, encoder)
+
+    def _sample(self, entries: int, channels: int) -> NDArray[np.int32]:
+        """Entries that codes are found from: some pixels of the region with all their channels; none means all."""
+        pixels = entries // channels
+        chosen = np.arange(pixels, dtype=np.int32)
+        if self.region is not None:
+            chosen = chosen[self.region.reshape(-1)]
+        if self.pixel_share < 1:
+            count = max(min(chosen.size, 200), round(self.pixel_share * chosen.size))
+            chosen = np.sort(np.random.default_rng(self.random_state).permutation(chosen)[:count])
+        if chosen.size == pixels:
+            return np.empty(0, dtype=np.int32)
+        return (chosen[:, None] * channels + np.arange(channels, dtype=np.int32)).reshape(-1).astype(np.int32)
+
+    def _eyes(self) -> Eye:
+        assert self._eye is not None
+        return self._eye
+
+    def _checked(self, frame: Any) -> Array:
+        """Return a frame as an array of the size and type of all frames, or say what is wrong with it."""
+        pixels = check_pixels(frame, "The frame")
+        if self._eye is None:
+            self._open(pixels.shape, pixels.dtype)
+        elif (pixels.shape, pixels.dtype) != self._eye.format:
+            first = described(np.empty(*self._eye.format))
+            raise ValueError(f"The frame has {described(pixels)}, but the stream began with {first}.")
+        return pixels
+
+    def _open(self, shape: tuple[int, ...], dtype: Any) -> None:
+        """Make room for frames of this size."""
+        height, width = shape[:2]
+        if self.region is not None and self.region.shape != (height, width):
+            raise ValueError(f"region must have the shape of the frames, {(height, width)}; got {self.region.shape}.")
+        least = max(1, round(SMALLEST_SHARE * height * width)) if self.min_area is None else self.min_area
+        self._eye = Eye(shape, dtype, self.smoothing, least, not self.shadows, self.region)
+
+    def _known(self, known: Any) -> Array:
+        pixels, array = self._eyes().pixels, np.asarray(known)
+        if array.shape != pixels:
+            raise ValueError(f"known_foreground must have the shape of the frames, {pixels}; got {array.shape}.")
+        return array.astype(bool).reshape(-1)
+
+    def card(self) -> dict[str, Any]:
+        """What the stream knows of itself: frames, rank, noise in 255ths, jumps of the scene, and its settings."""
+        model = self._model
+        return {
+            "frames": self.n_frames,
+            "components": None if model is None else len(model.components),
+            "rank": None if model is None else model.rank,
+            "noise": None if model is None else 255.0 * model.noise,
+            "scene_jumps": self._calm.jumps,
+            "settings": {name: getattr(self, name) for name in SETTINGS},
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the stream to a ``.safetensors`` file; `unmingle.load` reads it back, and it goes on as if unbroken.
+
+        Parameters
+        ----------
+        path : path
+            Where to; an existing file is replaced once the new one is complete.
+        """
+        arrays = {} if self._model is None else self._model.arrays()
+        parameters: dict[str, Any] = {
+            "settings": {name: getattr(self, name) for name in SETTINGS},
+            "numbers": {} if self._model is None else self._model.numbers(),
+            "calm": asdict(self._calm),
+            "n_frames": self.n_frames,
+            "frozen": self.frozen,
+            "shape": None if self._eye is None else list(self._eye.format[0]),
+            "dtype": None if self._eye is None else str(self._eye.format[1]),
+            "encoder": self.encoder,
+        }
+        if isinstance(self.encoder, Encoder):
+            parameters["encoder"], parts = self.encoder._to_store()
+            arrays |= {f"encoder.{name}": part for name, part in parts.items()}
+        if self.region is not None:
+            arrays["region"] = self.region
+        if self._first:
+            arrays["first"] = np.stack(self._first)
+        store.write(path, KIND, parameters, arrays)
+
+    @classmethod
+    def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        try:
+            return cls._restored(parameters, dict(arrays))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            raise store.StoreError("The file does not hold a complete stream of video.") from None
+
+    @classmethod
+    def _restored(cls, parameters: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        encoder = parameters["encoder"]
+        if isinstance(encoder, dict):
+            names = [name for name in arrays if name.startswith("encoder.")]
+            encoder = Encoder._from_store(encoder, {name.removeprefix("encoder."): arrays.pop(name) for name in names})
+        stream = cls(**parameters["settings"], encoder=encoder, region=arrays.pop("region", None))
+        stream.n_frames, stream.frozen = int(parameters["n_frames"]), bool(parameters["frozen"])
+        stream._calm = Calm(**parameters["calm"])
+        stream._first = list(arrays.pop("first", ()))
+        if parameters["shape"] is not None:
+            stream._open(tuple(parameters["shape"]), np.dtype(parameters["dtype"]))
+        if arrays:
+            parts: dict[str, Any] = {name: part.copy() for name, part in arrays.items()}
+            stream._model = Background(**parts, **parameters["numbers"])
+            m, pixels = stream._eyes().deviation.size, stream._eyes().near.size
+            sizes = [part.shape[-1] for part in (stream._model.components, stream._model.variance, stream._model.last)]
+            if sizes != [m] * 3 or len(stream._model.seen) != pixels or len(stream._model.waited) != pixels:
+                raise ValueError
+        return stream

@@ -1,0 +1,473 @@
+"""Frames of a fixed camera: codes, background, mask and learning, each in one pass over the pixels.
+
+A frame is an array of rows in the numbers of the camera (bytes, mostly), with the channels of a pixel side by side;
+``scale`` brings them to [0, 1]. Atoms are the rows of U'. Their number is part of a type, so that loops over them are
+unrolled and every pass stays in registers.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ._compile import announced, clip, compiled
+from ._encoder import _add, _read
+from ._regions import keep_regions, skip_empty
+
+_CHUNK = 2048
+"""Pixels that stay in the innermost cache, with their atoms."""
+WEAK, STRONG = 1, 256
+"""Marks of a pixel; strong ones are weak, too."""
+_LONGEST = 60000
+"""Frames that are counted; more are as good as so many."""
+
+
+@lru_cache
+def zeros_for(q: int) -> tuple[Any, ...]:
+    """A zero for each atom: their number as a type."""
+    return (np.float32(0.0),) * q
+
+
+@compiled
+def _explained(code, atoms, j):  # type: ignore[no-untyped-def]
+    """Entry j of Us."""
+    d = code[0] * atoms[0, j]
+    for a in range(1, len(code)):
+        d += code[a] * atoms[a, j]
+    return d
+
+
+@compiled
+def _pull(x, scale, code, atoms, bound, zeros):  # type: ignore[no-untyped-def]
+    """U' clip(x - Us, -bound, bound)."""
+    sums = zeros
+    for j in range(x.size):
+        e = x[j] * scale - _explained(code, atoms, j)
+        sums = _add(sums, atoms, j, clip(e, bound))
+    return sums
+
+
+@compiled
+def _codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):  # type: ignore[no-untyped-def]
+    """Layers of Algorithm 1 on one frame, from the codes of the last one, in place.
+
+    With ``step`` = (U'U + lam_* I)^-1, every layer is::
+
+        s <- s + step (U' clip(x - Us, -lam, lam) - lam_* s)
+
+    Its fixed point does not depend on ``step``, which may therefore lag behind U. Cost: 4 m q flops for each layer.
+    """
+    q = len(zeros)
+    slope = np.empty(q, np.float32)
+    for _ in range(n_layers):
+        pull = _pull(x, scale, _read(codes, zeros), atoms, lam, zeros)
+        for a in range(q):
+            slope[a] = pull[a] - lam_star * codes[a]
+        for a in range(q):
+            for b in range(q):
+                codes[a] += step[a, b] * slope[b]
+
+
+frame_codes = announced(_codes)
+
+
+@compiled
+def mark_frame(  # type: ignore[no-untyped-def]
+    frame, channels, scale, atoms, codes, variance, factors, least, background, deviation, marked, zeros
+):
+    """Background of a frame, and the entries that it does not explain.
+
+    With l and h the least and the largest background among the 3 x 3 nearest pixels, ::
+
+        background = Us,   deviation = max(x - h, l - x, 0)
+
+    An edge that moves by less than a pixel is therefore no deviation. Marks are `WEAK` and `STRONG` by where
+    deviation^2 is above each of the two ``factors`` of max(variance, least). Cost: 2 q + 15 operations for each entry.
+    """
+    height, width = frame.shape
+    code = _read(codes, zeros)
+    low = np.empty(width + 2 * channels, frame.dtype)
+    high = np.empty(width + 2 * channels, frame.dtype)
+    inner_low, inner_high = low[channels : channels + width], high[channels : channels + width]
+    white = np.float32(1.0) / scale
+    if white > 1:
+        _paint(code, atoms, white, background.reshape(-1))
+    else:
+        _paint_fractions(code, atoms, background.reshape(-1))
+    for i in range(height):
+        above, below = background[max(i - 1, 0)], background[min(i + 1, height - 1)]
+        _span_of_three(above, background[i], below, inner_low, inner_high)
+        for j in range(channels):
+            low[j], high[j] = low[channels + j], high[channels + j]
+            low[width + channels + j], high[width + channels + j] = low[width + j], high[width + j]
+        _deviate(frame[i], low, high, channels, deviation[i])
+    _mark(deviation.reshape(-1), scale, variance, factors, least, marked.reshape(-1))
+
+
+@compiled
+def _paint(code, atoms, white, picture):  # type: ignore[no-untyped-def]
+    """Us, rounded to the numbers of the camera."""
+    half, none = np.float32(0.5), np.float32(0.0)
+    for j in range(picture.size):
+        d = white * _explained(code, atoms, j) + half
+        d = d if d > none else none
+        picture[j] = np.int32(d if d < white else white)
+
+
+@compiled
+def _paint_fractions(code, atoms, picture):  # type: ignore[no-untyped-def]
+    """Us for a camera that gives fractions of white."""
+    one, none = np.float32(1.0), np.float32(0.0)
+    for j in range(picture.size):
+        d = _explained(code, atoms, j)
+        d = d if d > none else none
+        picture[j] = d if d < one else one
+
+
+@compiled
+def _span_of_three(above, here, below, low, high):  # type: ignore[no-untyped-def]
+    for j in range(here.size):
+        a, b, c = above[j], here[j], below[j]
+        least = a if a < b else b
+        most = b if a < b else a
+        low[j] = least if least < c else c
+        high[j] = most if most > c else c
+
+
+@compiled
+def _deviate(row, low, high, channels, deviation):  # type: ignore[no-untyped-def]
+    """How far each entry is outside the span of the background around it."""
+    width = row.size
+    l0, l1, l2 = low[:width], low[channels : channels + width], low[2 * channels :]
+    h0, h1, h2 = high[:width], high[channels : channels + width], high[2 * channels :]
+    nothing = row.dtype.type(0)
+    for j in range(width):
+        least = l0[j] if l0[j] < l1[j] else l1[j]
+        least = least if least < l2[j] else l2[j]
+        most = h0[j] if h0[j] > h1[j] else h1[j]
+        most = most if most > h2[j] else h2[j]
+        x = row[j]
+        over = row.dtype.type(x - most) if x > most else nothing
+        deviation[j] = row.dtype.type(least - x) if x < least else over
+
+
+@compiled
+def _mark(deviation, scale, variance, factors, least, marked):  # type: ignore[no-untyped-def]
+    weak, strong = factors
+    for j in range(deviation.size):
+        e = deviation[j] * scale
+        v = variance[j]
+        v = v if v > least else least
+        square = e * e
+        marked[j] = np.uint16(square > weak * v) + np.uint16(256) * np.uint16(square > strong * v)
+
+
+@compiled
+def count_neighbours(marked, counts, square):  # type: ignore[no-untyped-def]
+    """Sums of the marks in the square around each pixel, whose side is the length of ``square``.
+
+    Sums of marks are counts of weak and of strong ones side by side, as long as the square has less than 256 pixels.
+    Edges are continued outwards.
+    """
+    height, width = marked.shape
+    radius, last = len(square) // 2, height - 1
+    sums = np.zeros(width + 2 * radius, np.uint16)
+    inner = sums[radius : radius + width]
+    for i in range(-radius, radius + 1):
+        _accumulate(inner, marked[min(max(i, 0), last)])
+    for i in range(height):
+        for j in range(radius):
+            sums[j] = inner[0]
+            sums[radius + width + j] = inner[width - 1]
+        _sum_across(sums, counts[i], square)
+        _advance(inner, marked[min(i + radius + 1, last)], marked[max(i - radius, 0)])
+
+
+@compiled
+def _accumulate(sums, row):  # type: ignore[no-untyped-def]
+    for j in range(sums.size):
+        sums[j] = np.uint16(sums[j] + row[j])
+
+
+@compiled
+def _advance(sums, entering, leaving):  # type: ignore[no-untyped-def]
+    for j in range(sums.size):
+        sums[j] = np.uint16(np.uint16(sums[j] + entering[j]) - leaving[j])
+
+
+@compiled
+def _sum_across(sums, counts, square):  # type: ignore[no-untyped-def]
+    for j in range(counts.size):
+        total = sums[j]
+        for k in range(1, len(square)):
+            total = np.uint16(total + sums[np.uintp(j) + np.uintp(k)])
+        counts[j] = total
+
+
+@compiled
+def vote(counts, half, few, weak, strong, near):  # type: ignore[no-untyped-def]
+    """Pixels around which more than half of the pixels are marked, weakly and strongly, or a few strongly."""
+    for j in range(counts.size):
+        count = counts[j]
+        weakly, strongly = np.uint8(count & np.uint16(255)), np.uint8(count >> np.uint16(8))
+        weak[j] = weakly > half
+        strong[j] = strongly > half
+        near[j] = strongly >= few
+
+
+@compiled
+def learn_frame(x, scale, atoms, codes, gain, keep, lam, near, sample, sampled, zeros):  # type: ignore[no-untyped-def]
+    """Take a frame into the background where no foreground is near.
+
+    With r = x - Us, and r = 0 near foreground::
+
+        u <- keep u + gain clip(r, -lam, lam)
+
+    which is a step of recursive least squares, see `unmingle.online.recursive_step`. The atoms of the ``sample``, which
+    is in order, are copied while they are at hand. Cost: 5 m q flops.
+    """
+    code = _read(codes, zeros)
+    steps = np.empty(_CHUNK, np.float32)
+    copied = 0
+    for i in range(0, x.size, _CHUNK):
+        base, size = np.uintp(i), min(_CHUNK, x.size - i)
+        _clipped_residuals(x[i : i + size], scale, code, atoms, base, lam, near[i : i + size], steps)
+        for a in range(len(code)):
+            _add_steps(atoms[a, i : i + size], keep[a], gain[a], steps)
+        first = copied
+        while copied < sample.size and sample[copied] < i + size:
+            copied += 1
+        for a in range(len(code)):
+            for k in range(first, copied):
+                sampled[a, k] = atoms[a, sample[k]]
+
+
+@compiled
+def _clipped_residuals(x, scale, code, atoms, base, lam, near, residuals):  # type: ignore[no-untyped-def]
+    none = np.float32(0.0)
+    for j in range(x.size):
+        r = clip(x[j] * scale - _explained(code, atoms, base + np.uintp(j)), lam)
+        residuals[j] = r if near[j] == 0 else none
+
+
+@compiled
+def _add_steps(atom, keep, gain, steps):  # type: ignore[no-untyped-def]
+    for j in range(atom.size):
+        atom[j] = keep * atom[j] + gain * steps[j]
+
+
+@compiled
+def follow_noise(deviation, last, scale, near, rate, slow_rate, least, variance):  # type: ignore[no-untyped-def]
+    """Variance of what deviates from the background, by how much it changes between two frames.
+
+    A difference hardly sees what moves slowly or stands. With d = deviation - last, which for Gaussian noise of
+    variance v has the mean square 2 (1 - 2 / pi) v, as deviations have no sign, ::
+
+        variance <- variance + rate (min(d^2 / (2 - 4 / pi), 9 variance) - variance)
+
+    and at the slow rate near foreground. ``last`` becomes the deviation.
+    """
+    share, nine = np.float32(1.0 / (2.0 - 4.0 / np.pi)), np.float32(9.0)
+    for j in range(deviation.size):
+        d = (np.float32(deviation[j]) - np.float32(last[j])) * scale
+        v = variance[j]
+        most = nine * (v if v > least else least)
+        square = share * d * d
+        square = square if square < most else most
+        variance[j] = v + (rate if near[j] == 0 else slow_rate) * (square - v)
+        last[j] = deviation[j]
+
+
+@compiled
+def absorb_still(  # type: ignore[no-untyped-def]
+    x, last, channels, scale, atoms, codes, variance, factor, least, near, frames, patience, waited, seen, zeros
+):
+    """Make those parts of the foreground background that have not changed for long.
+
+    ``seen`` counts the frames in which the background of a pixel was seen, ``waited`` those in which the pixel was near
+    foreground and did not change. Once it waited for longer than its background was seen, but at most for
+    ``patience``, the background becomes what is there, u <- u + r s / |s|^2: an object that stopped, or the place that
+    one left which was there from the start. ``last`` becomes x. Returns the numbers of pixels near foreground, of those
+    that did not change, and of those absorbed.
+    """
+    code = _read(codes, zeros)
+    energy = np.float32(1e-30)
+    for a in range(len(code)):
+        energy += code[a] * code[a]
+    inside, still, absorbed = 0, 0, 0
+    _count_sights(near, np.uint16(frames), seen, waited)
+    words = near.view(np.uint64) if near.size % 8 == 0 else np.empty(0, np.uint64)
+    p = skip_empty(near, words, 0)
+    while p < near.size:
+        inside += 1
+        resting = _rests(x, last, p, channels, scale, variance, factor, least)
+        still += resting
+        waited[p] = min(np.int32(waited[p]) + frames, _LONGEST) if resting else 0
+        if resting and waited[p] > min(np.int32(seen[p]), patience):
+            absorbed += 1
+            seen[p], waited[p] = waited[p], 0
+            for j in range(p * channels, (p + 1) * channels):
+                shift = (x[j] * scale - _explained(code, atoms, j)) / energy
+                for a in range(len(code)):
+                    atoms[a, j] += code[a] * shift
+        p = skip_empty(near, words, p + 1)
+    for j in range(x.size):
+        last[j] = x[j]
+    return inside, still, absorbed
+
+
+@compiled
+def _rests(x, last, p, channels, scale, variance, factor, least):  # type: ignore[no-untyped-def]
+    """Whether a pixel has changed by no more than its noise explains."""
+    resting = True
+    for j in range(p * channels, (p + 1) * channels):
+        d = (np.float32(x[j]) - np.float32(last[j])) * scale
+        resting &= d * d <= factor * max(variance[j], least)
+    return resting
+
+
+@compiled
+def _count_sights(near, frames, seen, waited):  # type: ignore[no-untyped-def]
+    """Where no foreground is near the background is seen, and nothing waits."""
+    one, longest = np.uint16(1), np.uint16(_LONGEST)
+    for p in range(near.size):
+        inside = np.uint16(near[p] != 0)
+        waited[p] = np.uint16(waited[p] * inside)
+        seen[p] = np.uint16(seen[p] + frames * np.uint16(np.uint16(one - inside) * np.uint16(seen[p] < longest)))
+
+
+@compiled
+def pool_channels(marked, frame, background, scale, shadows, pixels):  # type: ignore[no-untyped-def]
+    """Marks of pixels: those of all channels together, but none where there is a shadow on the background.
+
+    A shadow takes 5 to 60 % of the light and nearly the same share of every channel: with the ratios x / background of
+    the channels, all lie in [0.4, 0.95] and differ by at most 0.12. Black pixels are no shadows.
+    """
+    channels = marked.size // pixels.size
+    dim = np.float32(0.04) / scale
+    for p in range(pixels.size):
+        found = np.uint16(0)
+        least, most = np.float32(2.0), np.float32(0.0)
+        for j in range(p * channels, (p + 1) * channels):
+            found |= marked[j]
+            behind = np.float32(background[j])
+            ratio = np.float32(frame[j]) / behind if behind > dim else np.float32(0.0)
+            least, most = min(least, ratio), max(most, ratio)
+        shadow = shadows and least >= 0.4 and most <= 0.95 and most - least <= 0.12
+        pixels[p] = np.uint16(0) if shadow else found
+
+
+@announced
+@compiled
+def look_at_frame(  # type: ignore[no-untyped-def]
+    frame, channels, scale, atoms, variance, factors, least, region, shadows, least_area, marked, pooled, counts,
+    strong, background, deviation, near, mask, square, sample, sampled, step, lam_star, lam, n_layers, codes, zeros,
+):  # fmt: skip
+    """Codes, background and mask of a frame: layers, marks, votes and regions.
+
+    The codes are found from the ``sample`` of entries, whose atoms are ``sampled``; with no layers they stay as they
+    are. ``near`` is where foreground is or might be. Outside of the region, unless that is empty, nothing is marked.
+
+    Returns
+    -------
+    array of shape (k, 5)
+        The regions of the mask, see `keep_regions`.
+    """
+    if n_layers:
+        x = frame.reshape(-1)
+        if sample.size:
+            x = x[sample]
+        _codes(x, scale, sampled, step, lam_star, lam, n_layers, codes, zeros)
+    mark_frame(frame, channels, scale, atoms, codes, variance, factors, least, background, deviation, marked, zeros)
+    pixels = marked
+    if channels > 1:
+        flat = marked.reshape(-1), frame.reshape(-1), background.reshape(-1)
+        pool_channels(flat[0], flat[1], flat[2], scale, shadows, pooled.reshape(-1))
+        pixels = pooled
+    if region.size:
+        _blank(pixels.reshape(-1), region.reshape(-1))
+    count_neighbours(pixels, counts, square)
+    size = len(square) * len(square)
+    half, few = np.uint8(size // 2), np.uint8(max(1, size // 6))
+    vote(counts.reshape(-1), half, few, mask.reshape(-1), strong.reshape(-1), near)
+    boxes = keep_regions(mask, strong, least_area)
+    _unite(near, mask.reshape(-1))
+    return boxes
+
+
+@announced
+@compiled
+def robust_line(x, y, floor, rounds):  # type: ignore[no-untyped-def]
+    """Slope and offset of the line with the least sum of |y - slope x - offset|; no slope where x hardly varies.
+
+    Iteratively reweighted least squares; residuals below ``floor`` weigh alike.
+    """
+    slope, offset, spread = 1.0, np.median(y - x), 0.0
+    for _ in range(rounds):
+        total = mean_x = mean_y = 0.0
+        for j in range(x.size):
+            weight = 1.0 / max(abs(y[j] - slope * x[j] - offset), floor)
+            total += weight
+            mean_x += weight * x[j]
+            mean_y += weight * y[j]
+        mean_x, mean_y = mean_x / total, mean_y / total
+        spread = product = 0.0
+        for j in range(x.size):
+            weight = 1.0 / max(abs(y[j] - slope * x[j] - offset), floor)
+            spread += weight * (x[j] - mean_x) ** 2
+            product += weight * (x[j] - mean_x) * (y[j] - mean_y)
+        if spread < 1e-6 * total:
+            return 0.0, 0.0
+        slope = product / spread
+        offset = mean_y - slope * mean_x
+    return slope, offset
+
+
+@compiled
+def _blank(pixels, region):  # type: ignore[no-untyped-def]
+    for j in range(pixels.size):
+        pixels[j] = pixels[j] if region[j] else np.uint16(0)
+
+
+@compiled
+def _unite(near, mask):  # type: ignore[no-untyped-def]
+    for j in range(near.size):
+        near[j] = near[j] | mask[j]
+
+
+@announced
+@compiled
+def learn_from_frame(  # type: ignore[no-untyped-def]
+    x, scale, channels, codes, deviation, near, near_entries, frames, patience, forgetting, lam_star, lam, factor,
+    least, rate, slow_rate, atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
+):  # fmt: skip
+    """Take a frame into the background: what stands still, the noise, and the atoms; all arrays of the last line.
+
+    A patience of 0 absorbs nothing. With A the faded ``squares`` of codes, the step of recursive least squares is
+    gain = (A + lam_* I)^-1 s, and the regulariser, which fades with the rest, is put back on each atom alone.
+
+    Returns
+    -------
+    tuple of int
+        Pixels near foreground, those of them that did not change, and those that became background.
+    """
+    inside = still = absorbed = 0
+    if patience > 0:
+        inside, still, absorbed = absorb_still(
+            x, last, channels, scale, atoms, codes, variance, factor, least, near, frames, patience, waited, seen, zeros
+        )
+    follow_noise(deviation, last_deviation, scale, near_entries, rate, slow_rate, least, variance)
+    q = len(zeros)
+    system = np.empty((q, q))
+    for a in range(q):
+        for b in range(q):
+            squares[a, b] = forgetting * squares[a, b] + codes[a] * codes[b]
+            system[a, b] = squares[a, b] + (lam_star if a == b else 0.0)
+    inverse = np.linalg.inv(system)
+    gain, keep = np.zeros(q, np.float32), np.empty(q, np.float32)
+    for a in range(q):
+        keep[a] = 1.0 - (1.0 - forgetting) * lam_star * inverse[a, a]
+        for b in range(q):
+            gain[a] += inverse[a, b] * codes[b]
+    learn_frame(x, scale, atoms, codes, gain, keep, lam, near_entries, sample, sampled, zeros)
+    return inside, still, absorbed

@@ -1,0 +1,253 @@
+"""The compiled passes over a frame, each against plain NumPy and SciPy."""
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from unmingle.kernels import frame_codes, learn_from_frame, look_at_frame, robust_line, zeros_for
+from unmingle.kernels._regions import keep_regions
+from unmingle.kernels._video import count_neighbours, follow_noise
+from unmingle.online import Statistics, recursive_step
+from unmingle.solvers import newton
+
+F = np.float32
+
+
+def scene(rng, height=24, width=40, q=3, channels=1, dtype=np.uint8):
+    """A frame with its atoms, codes and variances; a patch of it is foreground."""
+    m = height * width * channels
+    rough = rng.random((q, height, width, channels))
+    smooth = ndimage.gaussian_filter(rough, (0, 4, 4, 0)).reshape(q, m)
+    components = (0.2 / q + 3.0 * np.abs(smooth - 0.5) / q).astype(F)
+    codes = rng.uniform(0.5, 1.0, q).astype(F)
+    picture = (codes @ components + rng.normal(0, 0.01, m)).reshape(height, width * channels)
+    picture[5:15, 10 * channels : 24 * channels] += 0.3
+    white = 1.0 if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+    frame = np.clip(picture, 0, 1) * white
+    frame = frame.astype(dtype) if white == 1.0 else np.rint(frame).astype(dtype)
+    return frame, F(1 / white), components, codes, rng.uniform(1e-4, 4e-4, m).astype(F)
+
+
+def ridge_step(components, lam_star=0.1):
+    gram = components.astype(float) @ components.T
+    return np.linalg.inv(gram + lam_star * np.eye(len(gram))).astype(F)
+
+
+def plain_layers(x, components, codes, lam_star, lam, n_layers):
+    components, codes = components.astype(float), codes.astype(float)
+    step = np.linalg.inv(components @ components.T + lam_star * np.eye(len(components)))
+    for _ in range(n_layers):
+        residual = np.clip(x - codes @ components, -lam, lam)
+        codes = codes + step @ (components @ residual - lam_star * codes)
+    return codes
+
+
+@pytest.mark.parametrize(("q", "dtype"), [(1, "uint8"), (3, "uint8"), (3, "uint16"), (3, "float32"), (9, "uint8")])
+def test_layers_are_those_of_algorithm_1(rng, q, dtype):
+    frame, scale, components, _, _ = scene(rng, q=q, dtype=dtype)
+    x, found = frame.reshape(-1), np.zeros(q, F)
+    frame_codes(x, scale, components, ridge_step(components), F(0.1), F(0.03), 4, found, zeros_for(q))
+    expected = plain_layers(x * float(scale), components, np.zeros(q), 0.1, 0.03, 4)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+def test_layers_end_at_the_exact_codes_whatever_the_step(rng):
+    frame, scale, components, _, _ = scene(rng, q=3)
+    x, found = frame.reshape(-1), np.zeros(3, F)
+    frame_codes(x, scale, components, F(0.7) * ridge_step(components), F(0.1), F(0.03), 400, found, zeros_for(3))
+    exact = next(newton((x * scale)[None], components, 0.1, np.full(x.size, F(0.03)), tol=1e-9)).codes[0]
+    np.testing.assert_allclose(found, exact, rtol=2e-4)
+
+
+def look(frame, scale, components, codes, variance, channels=1, side=7, least_area=1, region=None, shadows=False):
+    height, width = frame.shape[0], frame.shape[1] // channels
+    background, deviation = np.empty_like(frame), np.empty_like(frame)
+    marked, pooled, counts = (np.empty(shape, np.uint16) for shape in (frame.shape, (height, width), (height, width)))
+    strong, mask = np.empty((height, width), bool), np.empty((height, width), np.uint8)
+    near = np.empty(height * width, np.uint8)
+    region = np.empty((0, 0), np.uint8) if region is None else region.view(np.uint8)
+    boxes = look_at_frame(
+        frame, channels, scale, components, variance, (F(4.0), F(9.0)), F(1e-5), region, shadows, least_area, marked,
+        pooled if channels > 1 else marked, counts, strong, background, deviation, near, mask, (0,) * side,
+        np.empty(0, np.int32), components, ridge_step(components), F(0.1), F(0.03), 0, codes, zeros_for(len(codes)),
+    )  # fmt: skip
+    return background, deviation, mask.astype(bool), near.astype(bool).reshape(height, width), boxes
+
+
+def plain_look(frame, scale, components, codes, variance, side=5):
+    """The same by filters of SciPy, for grey frames."""
+    white = 1 / float(scale)
+    background = np.clip(codes.astype(float) @ components, 0, 1).reshape(frame.shape) * white
+    background = background if frame.dtype.kind == "f" else np.floor(background + 0.5)
+    low, high = (f(background, size=3, mode="nearest") for f in (ndimage.minimum_filter, ndimage.maximum_filter))
+    deviation = np.maximum(np.maximum(frame - high, low - frame), 0)
+    ratio = (deviation * float(scale)) ** 2 / np.maximum(variance.reshape(frame.shape), 1e-5)
+    votes = [ndimage.convolve((ratio > t).astype(int), np.ones((side, side), int), mode="nearest") for t in (4, 9)]
+    weak, strong = (vote > side * side // 2 for vote in votes)
+    labels, _ = ndimage.label(weak, np.ones((3, 3)))
+    mask = np.isin(labels, np.unique(labels[strong & weak])) & weak
+    return background, deviation, mask, (votes[1] >= max(1, side * side // 6)) | mask
+
+
+@pytest.mark.parametrize(
+    ("dtype", "side", "width"), [("uint8", 1, 40), ("uint8", 7, 37), ("uint16", 7, 40), ("float32", 7, 40)]
+)
+def test_a_look_agrees_with_filters_of_scipy(rng, dtype, side, width):
+    parts = scene(rng, width=width, dtype=dtype)
+    frame = parts[0]
+    background, deviation, mask, near, _ = look(*parts, side=side)
+    expected = plain_look(*parts, side=side)
+    tolerance = 1e-6 if dtype == "float32" else 1.0
+    np.testing.assert_allclose(background.astype(float), expected[0], atol=tolerance)
+    np.testing.assert_allclose(deviation.astype(float), expected[1], atol=2 * tolerance)
+    assert (mask != expected[2]).mean() < 0.01
+    assert (near != expected[3]).mean() < 0.02
+    assert mask[8:12, 14:20].all()
+    assert background.dtype == deviation.dtype == frame.dtype
+
+
+def test_outside_of_the_region_nothing_is_marked(rng):
+    parts = scene(rng)
+    region = np.zeros((24, 40), bool)
+    region[:, :17] = True
+    _, _, mask, _, _ = look(*parts, region=region, side=1)
+    assert mask[6:14, 11:17].all()
+    assert not mask[:, 17:].any()
+
+
+def test_shadows_dim_all_channels_alike(rng):
+    frame = np.full((12, 16 * 3), 120, np.uint8)
+    frame[2:6, 3 * 3 : 7 * 3] = 72  # 60 % of the light in each channel
+    frame[7:11, 3 * 9 : 3 * 13 : 3] = 72  # in the red one only
+    components, variance = np.full((1, frame.size), 120 / 255, F), np.full(frame.size, 1e-5, F)
+    for shadows, found in ((False, True), (True, False)):
+        _, _, mask, _, _ = look(
+            frame, F(1 / 255), components, np.ones(1, F), variance, channels=3, side=1, shadows=shadows
+        )
+        assert mask[2:6, 3:7].all() == mask[2:6, 3:7].any() == found
+        assert mask[7:11, 9:13].all()
+
+
+@pytest.mark.parametrize("side", [1, 7, 15])
+def test_counts_of_both_marks_stay_apart(rng, side):
+    weak = rng.random((30, 23)) < 0.9
+    strong = weak & (rng.random(weak.shape) < 0.9)
+    marked, counts = (weak + 256 * strong).astype(np.uint16), np.empty(weak.shape, np.uint16)
+    count_neighbours(marked, counts, (0,) * side)
+    for marks, found in ((weak, counts & 255), (strong, counts >> 8)):
+        expected = ndimage.convolve(marks.astype(int), np.ones((side, side), int), mode="nearest")
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("width", [1, 7, 16, 24, 33])
+@pytest.mark.parametrize("density", [0.05, 0.3, 0.6, 0.95])
+def test_regions_are_those_of_scipy(rng, width, density):
+    for _ in range(10):
+        mask = rng.random((19, width)) < density
+        strong, least = mask & (rng.random(mask.shape) < 0.5), int(rng.integers(1, 6))
+        labels, n = ndimage.label(mask, np.ones((3, 3)))
+        weight = np.bincount(labels[strong], minlength=n + 1)
+        kept = [k for k in range(1, n + 1) if weight[k] >= least]
+        found = mask.copy()
+        boxes = keep_regions(found, strong, least)
+        np.testing.assert_array_equal(found, np.isin(labels, kept))
+        places = [ndimage.find_objects(labels)[k - 1] for k in kept]
+        areas = [int((labels == k).sum()) for k in kept]
+        expected = [(a.start, b.start, a.stop, b.stop, n) for n, (a, b) in zip(areas, places, strict=True)]
+        assert sorted(map(tuple, boxes.tolist())) == sorted(expected)
+
+
+def learn(frame, scale, components, codes, variance, near, *, patience=0, last=None, sample=(), seen=100, **given):
+    """Learn a frame; returns copies of what changed."""
+    x = frame.reshape(-1)
+    state = {
+        "atoms": components.copy(),
+        "squares": np.diag(np.arange(2.0, 2.0 + len(codes))),
+        "variance": variance.copy(),
+        "last": x.copy() if last is None else last.reshape(-1).copy(),
+        "last_deviation": np.zeros_like(x),
+        "seen": np.full(x.size, seen, np.uint16),
+        "waited": np.full(x.size, given.get("waited", 0), np.uint16),
+        "sample": np.array(sample, np.int32),
+        "sampled": np.zeros((len(codes), len(sample)), F),
+    }
+    near = near.reshape(-1).astype(np.uint8)
+    counted = learn_from_frame(
+        x, scale, 1, codes, given.get("deviation", np.zeros_like(x)), near, near, 2, patience,
+        given.get("forgetting", 0.98), F(0.1), F(given.get("lam", 1e3)), F(9.0), F(1e-5), F(0.1), F(0.01),
+        *state.values(), zeros_for(len(codes)),
+    )  # fmt: skip
+    return state, counted
+
+
+def test_learning_is_recursive_least_squares(rng):
+    frame, scale, components, codes, variance = scene(rng)
+    x, before = frame.reshape(-1) * float(scale), np.diag([2.0, 3.0, 4.0])
+    state, _ = learn(frame, scale, components, codes, variance, np.zeros(x.size))
+    past = Statistics(before, np.zeros_like(components), 1.0, 1.0)
+    now = Statistics.of(codes[None].astype(float), x[None], 0.98)
+    exact = recursive_step(past, now, components.astype(float), 0.1)
+    np.testing.assert_allclose(state["squares"], past.merge(now).A, rtol=1e-6)
+    moved = np.abs(exact - components).max()
+    assert np.abs(state["atoms"] - exact).max() < 0.01 * moved  # the regulariser acts on each atom alone
+
+
+def test_foreground_and_large_residuals_do_not_enter_the_background(rng):
+    frame, scale, components, codes, variance = scene(rng)
+    near = np.zeros(frame.shape)
+    near[3:17, 8:26] = 1
+    state, _ = learn(frame, scale, components, codes, variance, near, forgetting=1.0)
+    change = np.abs(state["atoms"] - components).max(axis=0).reshape(frame.shape)
+    assert change[near > 0].max() == 0.0
+    assert change[near == 0].max() > 0.0
+    bounded, _ = learn(frame, scale, components, codes, variance, near * 0, forgetting=1.0, lam=0.01)
+    residual = np.abs(frame.reshape(-1) * scale - codes @ components)
+    steps = np.linalg.norm(bounded["atoms"] - components, axis=0)
+    assert steps[residual > 0.2].max() <= steps[residual > 0.01].max() * 1.001
+
+
+def test_the_sample_gets_the_atoms_that_were_learnt(rng):
+    parts = scene(rng, height=80, width=64)
+    sample = np.sort(rng.permutation(80 * 64)[:500])
+    state, _ = learn(*parts, np.zeros(80 * 64), sample=sample)
+    np.testing.assert_array_equal(state["sampled"], state["atoms"][:, sample])
+
+
+def test_what_does_not_change_is_absorbed_after_the_patience(rng):
+    frame, scale, components, codes, variance = scene(rng)
+    near = np.zeros(frame.shape)
+    near[5:15, 10:24] = 1
+    last = frame.copy()
+    last[5:15, 10:14] += 90
+    cases = ((48, 100, 50, False), (49, 100, 50, True), (9, 10, 50, True), (0, 0, 0, False))
+    for waited, seen, patience, absorbed in cases:
+        state, counted = learn(
+            frame, scale, components, codes, variance, near, last=last, patience=patience, waited=waited, seen=seen
+        )
+        left = np.abs(frame * scale - (codes @ state["atoms"]).reshape(frame.shape))
+        assert left[5:15, 10:14].max() > 0.1  # it moves
+        assert (left[5:15, 14:24].max() < 1e-3) == absorbed
+        if patience:
+            assert counted == (140, 100, 100 if absorbed else 0)
+
+
+def test_noise_is_measured_by_differences(rng):
+    sigma, size = 0.03, 20_000
+    variance, last = np.full(size, 1e-6, F), np.zeros(size, F)
+    near = np.zeros(size, np.uint8)
+    near[: size // 2] = 1
+    for _ in range(150):
+        deviation = np.abs(rng.normal(0, sigma, size)).astype(F)
+        deviation[: size // 2] += F(0.5)  # something that stands before half of the picture
+        follow_noise(deviation, last, F(1.0), near, F(0.1), F(0.05), F(1e-5), variance)
+    outside, inside = np.sqrt(variance[size // 2 :].mean()), np.sqrt(variance[: size // 2].mean())
+    assert outside == pytest.approx(sigma, rel=0.1)
+    assert inside < 1.2 * sigma
+
+
+def test_a_robust_line_ignores_a_third_of_the_points(rng):
+    x = rng.random(900)
+    y = 0.7 * x + 0.1 + rng.normal(0, 0.002, 900)
+    y[:300] = rng.random(300)
+    assert robust_line(x, y, 0.004, 30) == pytest.approx((0.7, 0.1), abs=0.01)
+    assert robust_line(np.full(50, 0.3), rng.random(50), 0.004, 30) == (0.0, 0.0)
