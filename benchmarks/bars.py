@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import compare_distributed
 import compare_encoder
 import compare_memory
+import compare_video
+import video_memory
 from compare_projection import FRAMES, LEAVING, STAYING
 from contender import OWN, REFERENCE
 from stream_accuracy import STATIONARY
@@ -39,6 +41,7 @@ def bars(results: Results) -> list[Bar]:
         "stream": _stream,
         "encoder": _encoder,
         "distributed": _distributed,
+        "video": _video,
     }
     return [bar for name, check in checks.items() if name in results for bar in check(results[name])]
 
@@ -177,3 +180,31 @@ def _distributed(comparison: Results) -> Iterator[Bar]:
     ratio = two["cpu"] / one["cpu"]
     reached = f"{ratio:.2f} times; wall {two['wall'] / one['wall']:.2f} times, load {two['load']:.1f}"
     yield Bar("distributed: CPU time of two workers against one, 4 GB of zarr", "≤ 1.15 times", reached, ratio <= 1.15)
+
+
+def _video(comparison: Results) -> Iterator[Bar]:
+    """Set for the full sizes; a quick run has other counts of frames."""
+    reference = compare_video.REFERENCE
+    tables = {table["size"]: table for table in comparison.get("tables", ())}
+    for size, wanted in zip(compare_video.SIZES, (2.0, 2.0, 1.5), strict=True):
+        table = tables.get(size.label, {})
+        if table.get("frames") != size.frames:
+            continue
+        rows = {row["contender"]: row["ratio"] for row in table["rows"]}
+        for name, least in ((compare_video.OURS, wanted), (compare_video.OURS_SUBSET, 3.0)):
+            aim = ", aim 5" if name == compare_video.OURS_SUBSET else ""
+            what = f"video, {size.label}: {name} against {reference}, grey"
+            yield Bar(what, f"≥ {least:g} times{aim}", f"{rows[name]:.2f} times", rows[name] >= least)
+    yield from _video_memory(comparison["memory"])
+
+
+def _video_memory(memory: Results) -> Iterator[Bar]:
+    if not memory["peaks"] or tuple(memory["checkpoints"]) != video_memory.CHECKPOINTS:
+        return
+    size, least, most = f"{memory['width']}x{memory['height']}", *video_memory.CHECKPOINTS
+    above = memory["peaks"][-1] - memory["baseline"]
+    wanted = f"≤ 1.5 m (2q + 6) floats, {memory['bar'] / 2**20:.1f} MiB"
+    yield Bar(f"video: peak memory, {size}, {most} frames", wanted, f"{above / 2**20:.1f} MiB", above <= memory["bar"])
+    growth = memory["resident"][-1] / memory["resident"][0] - 1
+    what = f"video: resident memory after {most} frames against {least}"
+    yield Bar(what, "≤ 1 % more", f"{growth:.2%} more", growth <= 0.01)

@@ -9,6 +9,7 @@ from encoder_report import encoder
 from race import RANK_FLOOR
 from stream_report import stream
 from tables import as_table, number
+from video_report import video
 
 Row = dict[str, Any]
 
@@ -47,6 +48,7 @@ def markdown(results: Results) -> str:
         "stream": stream,
         "encoder": encoder,
         "distributed": distributed,
+        "video": video,
     }
     lines = ["# Benchmarks", "", INTRODUCTION, *_bars(results)]
     for name, section in sections.items():

@@ -13,7 +13,7 @@ from typing import Any
 
 from environment import facts, pin_threads, thread_pools
 
-NAMES = ("pcp", "unconstrained", "projection", "memory", "stream", "encoder", "distributed")
+NAMES = ("pcp", "unconstrained", "projection", "memory", "stream", "encoder", "distributed", "video")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -26,6 +26,7 @@ def comparisons(quick: bool) -> dict[str, Callable[[], dict[str, Any]]]:
     import compare_projection
     import compare_stream
     import compare_unconstrained
+    import compare_video
     from tasks import SIZES, SMALL
 
     sizes = (SMALL,) if quick else SIZES
@@ -37,6 +38,7 @@ def comparisons(quick: bool) -> dict[str, Callable[[], dict[str, Any]]]:
         "stream": lambda: compare_stream.compare(quick),
         "encoder": lambda: compare_encoder.compare(quick),
         "distributed": lambda: compare_distributed.compare(quick),
+        "video": lambda: compare_video.compare(quick),
     }
 
 

@@ -17,7 +17,19 @@ CLASSES_AND_FUNCTIONS = [
     "load",
     "penalty_max",
 ]
-SUBMODULES = ["distributed", "export", "learn", "metrics", "objective", "online", "prox", "solvers", "store", "synth"]
+SUBMODULES = [
+    "apps",
+    "distributed",
+    "export",
+    "learn",
+    "metrics",
+    "objective",
+    "online",
+    "prox",
+    "solvers",
+    "store",
+    "synth",
+]
 STORE = ["ArrayInfo", "Header", "StoreError", "Stored", "peek", "read", "write", "write_atomically"]
 
 

@@ -25,7 +25,7 @@ from unmingle.cli import console, separation
 from unmingle.cli.commands import app
 from unmingle.synth import low_rank_plus_sparse
 
-COMMANDS = ["demo", "decompose", "fit", "train", "export", "info"]
+COMMANDS = ["demo", "decompose", "fit", "train", "export", "info", "video"]
 
 
 def test_version(run):

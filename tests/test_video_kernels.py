@@ -80,6 +80,7 @@ def plain_look(frame, scale, components, codes, variance, side=5):
     background = np.clip(codes.astype(float) @ components, 0, 1).reshape(frame.shape) * white
     background = background if frame.dtype.kind == "f" else np.floor(background + 0.5)
     low, high = (f(background, size=3, mode="nearest") for f in (ndimage.minimum_filter, ndimage.maximum_filter))
+    low, high = low + (background - low) / 2, high - (high - background) / 2
     deviation = np.maximum(np.maximum(frame - high, low - frame), 0)
     ratio = (deviation * float(scale)) ** 2 / np.maximum(variance.reshape(frame.shape), 1e-5)
     votes = [ndimage.convolve((ratio > t).astype(int), np.ones((side, side), int), mode="nearest") for t in (4, 9)]

@@ -45,6 +45,11 @@ img { display: block; width: 100%; height: auto; border-radius: 5px; }
 .wide { overflow-x: auto; }
 .strip { display: grid; gap: 6px; min-width: 36rem; }
 .strip span { align-self: end; font-size: 0.8rem; line-height: 1.3; color: var(--faint); padding-bottom: 2px; }
+.strip .moment { align-self: center; padding-right: 0.6rem; font-variant-numeric: tabular-nums; }
+.facts { display: grid; grid-template-columns: max-content 1fr; gap: 0.35rem 1.6rem; margin: 1rem 0; }
+.facts dt, .facts dd { margin: 0; font: 0.92rem/1.45 ui-sans-serif, system-ui, -apple-system, "Segoe UI", Inter, Roboto,
+  sans-serif; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.facts dt { color: var(--faint); }
 table { border-collapse: collapse; width: 100%; font-size: 0.95rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 0.5rem 0.9rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { font-size: 0.82rem; font-weight: 500; color: var(--faint); }
@@ -58,6 +63,8 @@ tr.chosen td { font-weight: 650; color: var(--first); }
 .first { stroke: var(--first); fill: var(--first); color: var(--first); }
 .second { stroke: var(--second); fill: var(--second); color: var(--second); }
 .plot circle { stroke: none; }
+.plot .area { stroke: none; opacity: 0.14; }
+.plot.long { min-width: 36rem; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem; margin: 0.4rem 0 0; max-width: none; }
 .legend i { font-style: normal; }
 .formula { font-size: 1.2rem; margin: 1.1rem 0; max-width: none; }
@@ -105,6 +112,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], chosen: int = 0) -
     return f'<div class="wide"><table><thead><tr>{titles}</tr></thead><tbody>{lines}</tbody></table></div>'
 
 
+def facts(pairs: Mapping[str, str]) -> str:
+    """Return names and what they stand for, one below the other."""
+    lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in pairs.items())
+    return f'<dl class="facts">{lines}</dl>'
+
+
 def pixels(picture: Array) -> NDArray[np.uint8]:
     """Turn brightness or colour in [0, 1] into bytes."""
     return np.rint(255.0 * np.clip(picture, 0.0, 1.0)).astype(np.uint8)
@@ -120,6 +133,11 @@ def png(picture: Array) -> bytes:
 def image(picture: Array, description: str) -> str:
     """Return a picture as an element of the page."""
     return f'<img src="{_data_uri("image/png", png(picture))}" alt="{escape(description)}">'
+
+
+def photo(jpeg: bytes, description: str) -> str:
+    """Return the content of a JPEG file as an element of the page."""
+    return f'<img src="{_data_uri("image/jpeg", jpeg)}" alt="{escape(description)}">'
 
 
 def film(pictures: Sequence[Array], still: Array, description: str, *, frames_per_second: float = 12.0) -> str:
@@ -143,14 +161,23 @@ def figure(content: str, caption: str) -> str:
 
 def film_strip(columns: Mapping[str, Sequence[Array]], frames: Sequence[int]) -> str:
     """Return pictures in rows, one row for each frame, under the names of their columns."""
-    titles = "".join(f"<span>{escape(name)}</span>" for name in columns)
-    cells = "".join(
-        image(pictures[row], f"{name}, frame {frame}")
-        for row, frame in enumerate(frames)
-        for name, pictures in columns.items()
+    return picture_rows(
+        {
+            name: [image(picture, f"{name}, frame {frame}") for picture, frame in zip(pictures, frames, strict=True)]
+            for name, pictures in columns.items()
+        }
     )
-    grid = f"grid-template-columns: repeat({len(columns)}, 1fr)"
-    return f'<div class="wide"><div class="strip" style="{grid}">{titles}{cells}</div></div>'
+
+
+def picture_rows(columns: Mapping[str, Sequence[str]], labels: Sequence[str] = ()) -> str:
+    """Return elements such as images in rows under the names of their columns; rows may have labels to their left."""
+    corner = "<span></span>" if labels else ""
+    titles = "".join(f"<span>{escape(name)}</span>" for name in columns)
+    starts = [f'<span class="moment">{escape(label)}</span>' for label in labels]
+    rows = list(zip(*columns.values(), strict=True))
+    cells = "".join(start + "".join(row) for start, row in zip(starts or [""] * len(rows), rows, strict=True))
+    grid = f"grid-template-columns: {'max-content ' if labels else ''}repeat({len(columns)}, 1fr)"
+    return f'<div class="wide"><div class="strip" style="{grid}">{corner}{titles}{cells}</div></div>'
 
 
 def side_by_side(*pictures: Array, gap: int = 3) -> Array:

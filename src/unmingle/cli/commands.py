@@ -11,6 +11,7 @@ from .. import __version__
 from . import console
 from .options import Json, Quiet, penalty
 from .train_command import train
+from .video_command import video
 
 
 class Plain(TyperGroup):
@@ -229,6 +230,7 @@ def fit(
 
 
 app.command()(train)
+app.command()(video)
 
 
 @app.command()
@@ -271,16 +273,20 @@ class Experiment(StrEnum):
 
     TABLE1 = "table1"
     ONLINE = "online"
+    VIDEO = "video"
 
 
 @app.command()
 def reproduce(
     experiment: Annotated[
-        Experiment, typer.Argument(help="table1: encoders on faces not seen. online: faces in the order of time.")
+        Experiment,
+        typer.Argument(
+            help="table1: encoders on faces not seen. online: faces in the order of time. video: films, with masks."
+        ),
     ],
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where the faces are; by default the variable UNMINGLE_DATA tells."),
+        typer.Option(metavar="FOLDER", help="Where the data are; by default the variable UNMINGLE_DATA tells."),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results go.")] = Path("unmingle-reproduce"),
     steps: Annotated[int, typer.Option(min=1, help="Training steps of an encoder at most, of 64 samples.")] = 1000,
@@ -292,6 +298,7 @@ def reproduce(
 
     The folder holds the files of known sets of faces, or pictures of your own: all of one size, in one sub-folder for
     each person, or in the order of time. Cells of table1 are kept as they are done: the same command goes on from them.
+    For video it holds the known films; with OpenCV installed, its methods are compared too.
     """
     with console.warnings_as_sentences():
         from . import reproduction
@@ -301,12 +308,14 @@ def reproduce(
         with console.counter(f"Reproducing {experiment}", None, quiet=quiet) as advance:
             if experiment is Experiment.TABLE1:
                 result = reproduction.table1(folder, target, steps, jobs or -1, advance)
-            else:
+            elif experiment is Experiment.ONLINE:
                 result = reproduction.online(folder, target, steps, advance)
+            else:
+                result = reproduction.video(folder, target, steps, advance)
     if as_json:
         console.print_json(result)
     elif not quiet:
-        console.print_reproduction(experiment, result, target)
+        console.print_reproduction(reproduction.tables(experiment, result), target / f"{experiment}.html")
 
 
 @app.command()

@@ -16,13 +16,19 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
+
+MOST_EVENTS = 20
+"""How many events are listed in the terminal."""
 
 
 def output() -> Console:
@@ -101,20 +107,25 @@ def print_training(card: Mapping[str, Any], model: Path) -> None:
     results.print(f"model: {model}", soft_wrap=True)
 
 
-def print_reproduction(experiment: str, result: Mapping[str, Any], folder: Path) -> None:
-    """Print the costs in short, and where the page is."""
-    if experiment == "online":
-        rows = [[name, f"{cost:.4f}"] for name, cost in result["mean_F_settled"].items()]
-        output().print(_table(["mean F of later faces", ""], rows))
-    else:
-        deepest = str(max(result["settings"]["layers"]))
-        for name, splits in result["sets"].items():
-            for split, entry in splits.items():
-                rows = [[f"{method}, {deepest} layers", f"{c[deepest]['f']:.4f}", f"{c[deepest]['F']:.4f}"]
-                        for method, c in entry["cells"].items()]  # fmt: skip
-                rows += [[f"exact, {which}", f"{c['f']:.4f}", f"{c['F']:.4f}"] for which, c in entry["exact"].items()]
-                output().print(_table([f"{name}, split by {split}", "f", "F"], rows))
-    output().print(f"Page: {printable(str(folder / experiment))}.html")
+def print_video(
+    facts: Mapping[str, str], head: Sequence[str], events: Sequence[Sequence[str]], written: Mapping[str, Path]
+) -> None:
+    """Print the card of a film, its events, and where the results lie."""
+    results = output()
+    results.print(_facts(facts))
+    if events:
+        results.print(_table(head, events[:MOST_EVENTS]))
+    more = len(events) - MOST_EVENTS
+    results.print(f"and {more} more events\n" if more > 0 else "" if events else "no events")
+    for name, path in written.items():
+        results.print(f"{name}: {path}", soft_wrap=True)
+
+
+def print_reproduction(tables: Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]], page: Path) -> None:
+    """Print the results in short, and where the page is."""
+    for head, rows in tables:
+        output().print(_table(head, rows))
+    output().print(f"Page: {printable(str(page))}")
 
 
 def print_export(figures: Mapping[str, Any], out: Path) -> None:
@@ -256,16 +267,18 @@ def progress(description: str, *, quiet: bool) -> Iterator[Callable[[Any], None]
 
 
 @contextmanager
-def counter(description: str, total: int | None, *, quiet: bool) -> Iterator[Callable[..., None]]:
+def counter(description: str, total: int | None, *, quiet: bool, speed: str = "") -> Iterator[Callable[..., None]]:
     """Show a bar with the time left on standard error, if it is a terminal; yield what tells it how much is done.
 
-    Where the total is not known yet, it is told later, together with how much is done.
+    Where the total is not known yet, it is told later, together with how much is done. A unit such as "frames/s" shows
+    the speed.
     """
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     timing = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    pace = (Speed(speed),) if speed else ()
     hidden = quiet or not console.is_terminal
-    with Progress(*columns, *timing, console=console, transient=True, disable=hidden) as bar:
+    with Progress(*columns, *pace, *timing, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(description, total=total)
 
         def count(done: int, of: int | None = None) -> None:
@@ -273,6 +286,18 @@ def counter(description: str, total: int | None, *, quiet: bool) -> Iterator[Cal
 
         with _log_shown(bar, task):
             yield count
+
+
+class Speed(ProgressColumn):
+    """How much is done in a second."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self.unit = unit
+
+    def render(self, task: Task) -> Text:
+        """Show it, once it is known."""
+        return Text(f"{task.speed:.0f} {self.unit}" if task.speed else "", style="progress.data.speed")
 
 
 class Share:

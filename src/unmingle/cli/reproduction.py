@@ -1,7 +1,7 @@
 """What `unmingle reproduce` does: experiments of the paper on one's own copy of the data."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from .._validation import require
 from ..store import write_atomically
 
 Advance = Callable[[int, int], None]
+Table = tuple[list[str], list[list[str]]]
 
 
 def data_folder(given: Path | None) -> Path:
@@ -44,6 +45,69 @@ def online(folder: Path, out: Path, steps: int, advance: Advance) -> dict[str, A
     result = reproduce.online_faces(faces[0], out, steps=steps, callback=advance)
     _write(out / "online.html", reproduce.online_page(result))
     return result
+
+
+def video(folder: Path, out: Path, steps: int, advance: Advance) -> dict[str, Any]:
+    """The figure on video, masks, and lamps; returns all numbers."""
+    from .. import reproduce
+
+    _need_what_it_needs()
+    findings = reproduce.video(folder, out, steps=steps, callback=advance)
+    if findings.hall is not None:
+        with write_atomically(out / "video_hall.png") as aside:
+            aside.write_bytes(reproduce.hall_png(findings.hall))
+    _write(out / "video.html", reproduce.video_page(findings))
+    return findings.figures
+
+
+def tables(experiment: str, result: Mapping[str, Any]) -> list[Table]:
+    """The results in short."""
+    return {"table1": _table1_tables, "online": _online_tables, "video": _video_tables}[experiment](result)
+
+
+def _table1_tables(result: Mapping[str, Any]) -> list[Table]:
+    deepest = str(max(result["settings"]["layers"]))
+    found = []
+    for name, splits in result["sets"].items():
+        for split, entry in splits.items():
+            rows = [[f"{method}, {deepest} layers", f"{c[deepest]['f']:.4f}", f"{c[deepest]['F']:.4f}"]
+                    for method, c in entry["cells"].items()]  # fmt: skip
+            rows += [[f"exact, {which}", f"{c['f']:.4f}", f"{c['F']:.4f}"] for which, c in entry["exact"].items()]
+            found.append(([f"{name}, split by {split}", "f", "F"], rows))
+    return found
+
+
+def _online_tables(result: Mapping[str, Any]) -> list[Table]:
+    return [(["mean F of later faces", ""], [[name, f"{cost:.4f}"] for name, cost in result["mean_F_settled"].items()])]
+
+
+def _video_tables(result: Mapping[str, Any]) -> list[Table]:
+    found: list[Table] = []
+    if result["hall"] is not None:
+        rows = [[name, f"{100 * row['mean']:.2f} %", f"{100 * row['largest']:.2f} %"]
+                for name, row in result["hall"]["errors"].items()]  # fmt: skip
+        found.append((["Hall, five layers: error of the outliers", "mean", "largest"], rows))
+    films = result["masks"]["films"]
+    rows = [
+        [name, *(_or_dash(row["films"].get(film, {}).get("f"), ".3f") for film in films),
+         _or_dash(row["mean_f"], ".3f"), f"{row['frames_per_second']:.0f}"]
+        for name, row in result["masks"]["rows"].items()
+    ]  # fmt: skip
+    found.append((["F of masks", *films, "mean", "frames/s"], rows))
+    if result["lobby"] is not None:
+        methods = result["lobby"]["methods"]
+        rows = [[f"frame {switch}", *(_settled(lamps[number]) for lamps in methods.values())]
+                for number, switch in enumerate(result["lobby"]["switches"])]  # fmt: skip
+        found.append((["lamps, frames until settled", *methods], rows))
+    return found
+
+
+def _or_dash(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
+
+
+def _settled(lamp: Mapping[str, Any]) -> str:
+    return f"{lamp['frames']}" if lamp["settled"] else f"not in {lamp['of']}"
 
 
 def _need_what_it_needs() -> None:

@@ -77,17 +77,19 @@ def mark_frame(  # type: ignore[no-untyped-def]
 ):
     """Background of a frame, and the entries that it does not explain.
 
-    With l and h the least and the largest background among the 3 x 3 nearest pixels, ::
+    With l and h halfway between the background d = Us of a pixel and the least and the largest one among its eight
+    neighbours, ::
 
-        background = Us,   deviation = max(x - h, l - x, 0)
+        deviation = max(x - h, l - x, 0)
 
-    An edge that moves by less than a pixel is therefore no deviation. Marks are `WEAK` and `STRONG` by where
+    An edge that moves by less than half a pixel is therefore no deviation. Marks are `WEAK` and `STRONG` by where
     deviation^2 is above each of the two ``factors`` of max(variance, least). Cost: 2 q + 15 operations for each entry.
     """
     height, width = frame.shape
     code = _read(codes, zeros)
     low = np.empty(width + 2 * channels, frame.dtype)
     high = np.empty(width + 2 * channels, frame.dtype)
+    least_row, most_row = np.empty(width, frame.dtype), np.empty(width, frame.dtype)
     inner_low, inner_high = low[channels : channels + width], high[channels : channels + width]
     white = np.float32(1.0) / scale
     if white > 1:
@@ -100,7 +102,13 @@ def mark_frame(  # type: ignore[no-untyped-def]
         for j in range(channels):
             low[j], high[j] = low[channels + j], high[channels + j]
             low[width + channels + j], high[width + channels + j] = low[width + j], high[width + j]
-        _deviate(frame[i], low, high, channels, deviation[i])
+        _least_of_three(low, channels, least_row)
+        _most_of_three(high, channels, most_row)
+        if white > 1:
+            _halfway(background[i], least_row, most_row)
+        else:
+            _halfway_of_fractions(background[i], least_row, most_row)
+        _deviate(frame[i], least_row, most_row, deviation[i])
     _mark(deviation.reshape(-1), scale, variance, factors, least, marked.reshape(-1))
 
 
@@ -135,20 +143,47 @@ def _span_of_three(above, here, below, low, high):  # type: ignore[no-untyped-de
 
 
 @compiled
-def _deviate(row, low, high, channels, deviation):  # type: ignore[no-untyped-def]
-    """How far each entry is outside the span of the background around it."""
-    width = row.size
-    l0, l1, l2 = low[:width], low[channels : channels + width], low[2 * channels :]
-    h0, h1, h2 = high[:width], high[channels : channels + width], high[2 * channels :]
+def _least_of_three(row, channels, least):  # type: ignore[no-untyped-def]
+    """The least of each entry and its neighbours in a row that is longer by one pixel at both ends."""
+    before, here, after = row[: least.size], row[channels : channels + least.size], row[2 * channels :]
+    for j in range(least.size):
+        a = before[j] if before[j] < here[j] else here[j]
+        least[j] = a if a < after[j] else after[j]
+
+
+@compiled
+def _most_of_three(row, channels, most):  # type: ignore[no-untyped-def]
+    before, here, after = row[: most.size], row[channels : channels + most.size], row[2 * channels :]
+    for j in range(most.size):
+        a = before[j] if before[j] > here[j] else here[j]
+        most[j] = a if a > after[j] else after[j]
+
+
+@compiled
+def _halfway(here, least, most):  # type: ignore[no-untyped-def]
+    """Bring a span halfway to what is in it, for whole numbers."""
+    two = here.dtype.type(2)
+    for j in range(here.size):
+        least[j] = here.dtype.type(least[j] + here.dtype.type(here[j] - least[j]) // two)
+        most[j] = here.dtype.type(most[j] - here.dtype.type(most[j] - here[j]) // two)
+
+
+@compiled
+def _halfway_of_fractions(here, least, most):  # type: ignore[no-untyped-def]
+    half = np.float32(0.5)
+    for j in range(here.size):
+        least[j] = half * (least[j] + here[j])
+        most[j] = half * (most[j] + here[j])
+
+
+@compiled
+def _deviate(row, least, most, deviation):  # type: ignore[no-untyped-def]
+    """How far each entry is outside a span."""
     nothing = row.dtype.type(0)
-    for j in range(width):
-        least = l0[j] if l0[j] < l1[j] else l1[j]
-        least = least if least < l2[j] else l2[j]
-        most = h0[j] if h0[j] > h1[j] else h1[j]
-        most = most if most > h2[j] else h2[j]
+    for j in range(row.size):
         x = row[j]
-        over = row.dtype.type(x - most) if x > most else nothing
-        deviation[j] = row.dtype.type(least - x) if x < least else over
+        over = row.dtype.type(x - most[j]) if x > most[j] else nothing
+        deviation[j] = row.dtype.type(least[j] - x) if x < least[j] else over
 
 
 @compiled

@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from ... import kernels
 
-JUMP = 0.04
-"""So much more of the picture than usual deviates after a jump."""
+JUMP = 0.03
+"""So much more of the picture than usual deviates after a jump,"""
+SEVERAL, MUCH = 3, 0.3
+"""in several places or over much of the picture: a single thing that came and stands is none."""
 SETTLED = 0.015
 """A jump is over when no more than this is left of it."""
 STILL = 0.9
@@ -40,16 +42,17 @@ class Calm:
         before, self.was_disturbed = self.was_disturbed, score - self.usual > JUMP
         return self.was_disturbed and not before
 
-    def judge(self, score: float, still: float) -> None:
-        """Take in the share that deviates, and the part of it that does not move."""
+    def judge(self, score: float, still: float, regions: int) -> None:
+        """Take in the share that deviates, the part of it that does not move, and in how many places it is."""
         more = score - self.usual
-        if more > (SETTLED if self.left else JUMP) and still > STILL:
+        everywhere = self.left > 0 or regions >= SEVERAL or score > MUCH
+        if everywhere and more > (SETTLED if self.left else JUMP) and still > STILL:
             self.jumps += not self.left
             self.left = ROUNDS
         else:
             self.left = max(0, self.left - 1)
         if not self.left:
-            self.usual += 0.05 * more
+            self.usual += 0.05 * min(more, JUMP)
 
 
 def gain_and_offset(background: NDArray[Any], frame: NDArray[Any], white: float) -> tuple[float, float] | None:

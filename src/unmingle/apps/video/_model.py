@@ -16,12 +16,14 @@ Floats = NDArray[np.float32]
 
 RANK_PENALTY = np.float32(0.1)
 """lam_*: far below what a frame weighs, so that it only keeps atoms alive that are used."""
-LEAST_NOISE = 3.85 / 255.0
+LEAST_NOISE = 3.5 / 255.0
 """Standard deviation below which no noise is believed: a threshold of ten of 255 steps, by default."""
 LEAST_VARIANCE = np.float32(LEAST_NOISE**2)
-OUTLIERS_FROM = 2.4
+OUTLIERS_FROM = 2.6
 """Standard deviations from which on a deviation is an outlier for codes and components."""
 NOISE_RATE = np.float32(0.1)
+NOISE_SAMPLES = 20
+"""Frames that a variance which follows at this rate is as good as: a deviation has Student's distribution."""
 SLOW_NOISE_RATE = np.float32(0.004)
 """Near foreground, so that a place that always moves is understood in the end."""
 REFRESH_EVERY = 16

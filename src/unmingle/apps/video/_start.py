@@ -12,7 +12,7 @@ Floats = NDArray[np.float32]
 _CHUNK = 1 << 14
 _MEDIAN_OF_NOISE = 0.6745
 """The median of |x| for Gaussian noise of standard deviation 1."""
-_OUTLIERS_FROM = 2.0
+_OUTLIERS_FROM = 2.2
 
 
 def first_background(

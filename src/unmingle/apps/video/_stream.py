@@ -2,11 +2,11 @@
 
 from dataclasses import asdict
 from os import PathLike
-from statistics import NormalDist
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from ... import store
 from ..._validation import check_choice, check_count, check_share
@@ -14,7 +14,7 @@ from ...encoder import Encoder
 from ...media import check_pixels, described
 from ._light import Calm, gain_and_offset
 from ._look import Eye, Look
-from ._model import Background, white_of
+from ._model import NOISE_SAMPLES, Background, white_of
 from ._result import Box, Separation, State
 
 Array = NDArray[Any]
@@ -64,8 +64,9 @@ class Stream:
         Share of the pixels that codes are found from; a tenth is enough for large pictures, and faster.
     region : array of bool, shape (height, width), optional
         Region of interest: only there foreground is looked for, and codes are found.
-    smoothing : int, default=7
-        Side of the square in which most pixels must deviate, an odd number up to 15; 1 leaves the mask as it is.
+    smoothing : int, optional
+        Side of the square in which most pixels must deviate, an odd number up to 15; 1 leaves the mask as it is. By
+        default 7 for pictures of 200 rows or more, 5 from 100 rows on, and 3 below.
     min_area : int, optional
         Regions of the mask with fewer pixels are dropped. By default a 1000th of the picture.
     shadows : bool, default=False
@@ -105,7 +106,7 @@ class Stream:
         encoder: Literal["layers", "exact"] | Encoder = "layers",
         pixel_share: float = 1.0,
         region: Any = None,
-        smoothing: int = 7,
+        smoothing: int | None = None,
         min_area: int | None = None,
         shadows: bool = False,
         patience: int | None = 500,
@@ -116,7 +117,7 @@ class Stream:
             check_choice(encoder, "encoder", ("layers", "exact"))
         if not 0 < pixel_share <= 1:
             raise ValueError(f"pixel_share must be above 0 and at most 1, got {pixel_share!r}.")
-        if smoothing not in range(1, 16, 2):
+        if smoothing is not None and smoothing not in range(1, 16, 2):
             raise ValueError(f"smoothing must be an odd number from 1 to 15, got {smoothing!r}.")
         if not memory > 1:
             raise ValueError(f"memory must be above 1 frame, got {memory!r}.")
@@ -126,7 +127,7 @@ class Stream:
         self.encoder = encoder
         self.pixel_share = float(pixel_share)
         self.region = None if region is None else np.ascontiguousarray(region).astype(bool)
-        self.smoothing = int(smoothing)
+        self.smoothing = smoothing
         self.min_area = None if min_area is None else check_count(min_area, "min_area")
         self.shadows = bool(shadows)
         self.patience = None if patience is None else check_count(patience, "patience")
@@ -150,7 +151,7 @@ class Stream:
         if not check_share(rate, "false_alarm_rate") > 0:
             raise ValueError("false_alarm_rate must be above 0.")
         self._false_alarm_rate = float(rate)
-        strong = NormalDist().inv_cdf(1.0 - 0.5 * self._false_alarm_rate) ** 2
+        strong = float(stdtrit(NOISE_SAMPLES - 1, 1.0 - 0.5 * self._false_alarm_rate)) ** 2
         self._factors = np.float32(WEAK**2 * strong), np.float32(strong)
 
     @property
@@ -240,7 +241,7 @@ class Stream:
             x, self._eyes().channels, seen.deviation, seen.near, self._factors[1], frames, forgetting, patience,
             isinstance(self.encoder, Encoder),
         )  # fmt: skip
-        self._calm.judge(score, still / inside if inside else 0.0)
+        self._calm.judge(score, still / inside if inside else 0.0, len(seen.regions))
 
     def _relight(self, model: Background, frame: Array, seen: Look) -> None:
         """Try whether a gain and an offset, or other codes, explain a frame that deviates widely."""
@@ -307,7 +308,8 @@ class Stream:
         if self.region is not None and self.region.shape != (height, width):
             raise ValueError(f"region must have the shape of the frames, {(height, width)}; got {self.region.shape}.")
         least = max(1, round(SMALLEST_SHARE * height * width)) if self.min_area is None else self.min_area
-        self._eye = Eye(shape, dtype, self.smoothing, least, not self.shadows, self.region)
+        side = self.smoothing or (7 if height >= 200 else 5 if height >= 100 else 3)
+        self._eye = Eye(shape, dtype, side, least, not self.shadows, self.region)
 
     def _known(self, known: Any) -> Array:
         pixels, array = self._eyes().pixels, np.asarray(known)

@@ -1,0 +1,322 @@
+"""A page that shows a film while it is separated.
+
+The one who separates hands over every frame and never waits: only the newest is kept, and pictures are coded when a
+browser asks for them, in a thread of the server.
+"""
+
+import asyncio
+import json
+import math
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from threading import Lock, Thread
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Any, Self
+
+import uvicorn
+from numpy.typing import NDArray
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .. import report
+from ..apps.video import Separation, Stream
+from ..media import encode_jpeg
+
+VIEWS = ("frame", "background", "foreground", "mask")
+WIDTH = 960
+"""Pictures that are wider are thinned out."""
+MOST_PER_SECOND = 30.0
+"""Pictures shown in a second."""
+LONGEST_WAIT = 2.0
+"""Seconds after which a request for a new picture is answered without one."""
+LARGEST_BODY = 1000
+BOUNDARY = "unmingle-picture"
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; img-src data:; connect-src 'self'; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A frame that is shown, by its number."""
+
+    number: int
+    found: Separation
+
+
+class Slot:
+    """The newest frame and how it goes; written by one thread, read by others."""
+
+    def __init__(self) -> None:
+        self.newest: Shown | None = None
+        self.closed = False
+        self._status: dict[str, Any] = {"frames": 0}
+        self._step, self._last = math.nan, math.nan
+        self._shown_at = -math.inf
+
+    def show(self, found: Separation, dropped: int) -> None:
+        """Put a frame in place of the last one, if that was long enough on show."""
+        now = monotonic()
+        step, self._last = now - self._last, now
+        self._step = step if math.isnan(self._step) else self._step + 0.05 * (step - self._step)
+        frames = self._status["frames"] + 1
+        self._status = {
+            "frames": frames,
+            "time": found.time,
+            "rate": 1.0 / self._step if self._step > 0.0 else 0.0,
+            "share": found.score,
+            "state": found.state,
+            "dropped": dropped,
+        }
+        if now - self._shown_at >= 1.0 / MOST_PER_SECOND:
+            self.newest, self._shown_at = Shown(frames, found), now
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """How it goes."""
+        return self._status
+
+    async def after(self, number: int) -> Shown | None:
+        """The newest frame if it is newer than that of the number; else the next one, or None if none comes soon."""
+        end = monotonic() + LONGEST_WAIT
+        while not self.closed and monotonic() < end:
+            if self.newest is not None and self.newest.number > number:
+                return self.newest
+            await asyncio.sleep(0.01)
+        return None
+
+
+class Darkroom:
+    """Codes pictures, each once, however many ask for it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._number = -1
+        self._coded: dict[str, bytes] = {}
+
+    def pictures(self, shown: Shown) -> dict[str, bytes]:
+        """The pictures of a frame as JPEG files."""
+        with self._lock:
+            if shown.number != self._number:
+                self._coded = {view: encode_jpeg(_thinned(getattr(shown.found, view))) for view in VIEWS}
+                self._number = shown.number
+            return self._coded
+
+
+def _thinned(picture: NDArray[Any]) -> NDArray[Any]:
+    step = -(-picture.shape[1] // WIDTH)
+    return picture[::step, ::step]
+
+
+class Preview:
+    """A server for the page, in a thread of its own, from the beginning of a with statement to its end.
+
+    Parameters
+    ----------
+    stream : Stream
+        What separates the frames; the page changes its false_alarm_rate and whether it is frozen.
+    name : str
+        What to call the film.
+    port : int, default=0
+        Port on 127.0.0.1; 0 for any that is free.
+
+    Attributes
+    ----------
+    address : str
+        The address of the page.
+    """
+
+    def __init__(self, stream: Stream, name: str, *, port: int = 0) -> None:
+        self._stream, self._slot = stream, Slot()
+        self._wishes: dict[str, Any] = {}
+        self._socket = _listening(port)
+        self.port = int(self._socket.getsockname()[1])
+        self.address = f"http://127.0.0.1:{self.port}/"
+        app = application(name, self._slot, self._settings, self._wish)
+        config = uvicorn.Config(
+            app, log_config=None, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = Thread(target=self._server.run, args=([self._socket],), name="unmingle preview", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        while not self._server.started and self._thread.is_alive():
+            sleep(0.01)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._slot.closed = True
+        self._server.should_exit = True
+        self._thread.join(5.0)
+        self._socket.close()
+
+    def show(self, found: Separation, dropped: int = 0) -> None:
+        """Show a frame and do what the user wished meanwhile; to be called by the one who separates."""
+        self._slot.show(found, dropped)
+        wishes, self._wishes = self._wishes, {}
+        for name, value in wishes.items():
+            setattr(self._stream, name, value)
+
+    def _wish(self, wishes: dict[str, Any]) -> None:
+        self._wishes = {**self._wishes, **wishes}
+
+    def _settings(self) -> dict[str, Any]:
+        now = {"false_alarm_rate": self._stream.false_alarm_rate, "frozen": self._stream.frozen}
+        return {**now, **self._wishes}
+
+
+def _listening(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise ValueError(f"The preview cannot use port {port}: {error.strerror}; choose another --port.") from error
+    return listener
+
+
+def application(
+    name: str, slot: Slot, settings: Callable[[], dict[str, Any]], wish: Callable[[dict[str, Any]], None]
+) -> Starlette:
+    """The page and what it asks for.
+
+    Parameters
+    ----------
+    name : str
+        What to call the film.
+    slot : Slot
+        The newest frame.
+    settings : callable
+        Gives the present settings.
+    wish : callable
+        Takes settings that the user wants.
+    """
+    content = files(__package__).joinpath("preview.html").read_text(encoding="utf-8")
+    content = content.replace("/* style */", report.STYLE)
+    darkroom = Darkroom()
+
+    async def page(request: Request) -> Response:
+        return HTMLResponse(content)
+
+    async def status(request: Request) -> Response:
+        return JSONResponse({"source": name, **slot.status, **settings()})
+
+    async def pictures(request: Request) -> Response:
+        shown = await slot.after(_number(request.query_params.get("after", "")))
+        if shown is None:
+            return Response(status_code=204)
+        coded = await run_in_threadpool(darkroom.pictures, shown)
+        kind = f"multipart/form-data; boundary={BOUNDARY}"
+        return Response(_form(coded), media_type=kind, headers={"X-Frame": str(shown.number)})
+
+    async def picture(request: Request) -> Response:
+        shown, view = slot.newest, request.path_params["view"]
+        if shown is None or view not in VIEWS:
+            return PlainTextResponse("There is no such picture.", status_code=404)
+        return Response((await run_in_threadpool(darkroom.pictures, shown))[view], media_type="image/jpeg")
+
+    async def change(request: Request) -> Response:
+        refusal = _foreign(request)
+        if refusal is not None:
+            return PlainTextResponse(refusal, status_code=403)
+        try:
+            wish(_wishes(await _body(request)))
+        except ValueError as error:
+            return PlainTextResponse(str(error), status_code=400)
+        return JSONResponse(settings())
+
+    routes = [
+        Route("/", page),
+        Route("/status", status),
+        Route("/pictures", pictures),
+        Route("/{view}.jpg", picture),
+        Route("/settings", change, methods=["POST"]),
+    ]
+    guards = [Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]), Middleware(Careful)]
+    return Starlette(routes=routes, middleware=guards)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 16 else 0
+
+
+def _form(pictures: dict[str, bytes]) -> bytes:
+    """Several pictures as one answer, which browsers take apart as a form."""
+    parts = [
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{view}"; filename="{view}.jpg"\r\n'
+        f"Content-Type: image/jpeg\r\n\r\n".encode()
+        + content
+        + b"\r\n"
+        for view, content in pictures.items()
+    ]
+    return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
+
+
+def _foreign(request: Request) -> str | None:
+    """Why a request to change something does not come from the page itself, if so."""
+    origin = request.headers.get("origin")
+    if origin is not None and origin != f"http://{request.headers.get('host')}":
+        return "Settings are changed by the page itself only."
+    if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        return "Settings are changed by the page itself only."
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        return "Settings come as application/json."
+    return None
+
+
+async def _body(request: Request) -> bytes:
+    content = b""
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > LARGEST_BODY:
+            raise ValueError("Settings are shorter than that.")
+    return content
+
+
+def _wishes(body: bytes) -> dict[str, Any]:
+    """The settings in a request, checked."""
+    try:
+        asked = json.loads(body)
+    except ValueError:
+        asked = None
+    match asked:
+        case {"false_alarm_rate": int() | float() as rate} if len(asked) == 1 and 0.0 < rate <= 0.5:
+            return {"false_alarm_rate": float(rate)}
+        case {"frozen": bool(frozen)} if len(asked) == 1:
+            return {"frozen": frozen}
+    raise ValueError("Expected either false_alarm_rate, above 0 and at most 0.5, or frozen, true or false.")
+
+
+class Careful:
+    """Adds to every answer what keeps other pages out."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, sent)
