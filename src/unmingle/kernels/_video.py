@@ -86,29 +86,30 @@ def mark_frame(  # type: ignore[no-untyped-def]
     deviation^2 is above each of the two ``factors`` of max(variance, least). Cost: 2 q + 15 operations for each entry.
     """
     height, width = frame.shape
-    code = _read(codes, zeros)
-    low = np.empty(width + 2 * channels, frame.dtype)
-    high = np.empty(width + 2 * channels, frame.dtype)
-    least_row, most_row = np.empty(width, frame.dtype), np.empty(width, frame.dtype)
-    inner_low, inner_high = low[channels : channels + width], high[channels : channels + width]
     white = np.float32(1.0) / scale
+    behind = background.reshape(-1)
     if white > 1:
-        _paint(code, atoms, white, background.reshape(-1))
+        _paint(_read(codes, zeros), atoms, white, behind)
     else:
-        _paint_fractions(code, atoms, background.reshape(-1))
-    for i in range(height):
-        above, below = background[max(i - 1, 0)], background[min(i + 1, height - 1)]
-        _span_of_three(above, background[i], below, inner_low, inner_high)
-        for j in range(channels):
-            low[j], high[j] = low[channels + j], high[channels + j]
-            low[width + channels + j], high[width + channels + j] = low[width + j], high[width + j]
-        _least_of_three(low, channels, least_row)
-        _most_of_three(high, channels, most_row)
+        _paint_fractions(_read(codes, zeros), atoms, behind)
+    band = max(1, _CHUNK // width)
+    low, high = np.empty(band * width, frame.dtype), np.empty(band * width, frame.dtype)
+    least_near, most_near = np.empty_like(low), np.empty_like(high)
+    first = 0
+    while first < height:
+        rows = 1 if first in (0, height - 1) else min(band, height - 1 - first)
+        here, above, below = first * width, max(first - 1, 0) * width, min(first + 1, height - 1) * width
+        size = rows * width
+        middle, floor, top = behind[here : here + size], least_near[:size], most_near[:size]
+        _span_of_three(behind[above : above + size], middle, behind[below : below + size], low, high)
+        _least_of_three(low[:size], width, channels, floor)
+        _most_of_three(high[:size], width, channels, top)
         if white > 1:
-            _halfway(background[i], least_row, most_row)
+            _halfway(middle, floor, top)
         else:
-            _halfway_of_fractions(background[i], least_row, most_row)
-        _deviate(frame[i], least_row, most_row, deviation[i])
+            _halfway_of_fractions(middle, floor, top)
+        _deviate(frame.reshape(-1)[here : here + size], floor, top, deviation.reshape(-1)[here : here + size])
+        first += rows
     _mark(deviation.reshape(-1), scale, variance, factors, least, marked.reshape(-1))
 
 
@@ -143,20 +144,34 @@ def _span_of_three(above, here, below, low, high):  # type: ignore[no-untyped-de
 
 
 @compiled
-def _least_of_three(row, channels, least):  # type: ignore[no-untyped-def]
-    """The least of each entry and its neighbours in a row that is longer by one pixel at both ends."""
-    before, here, after = row[: least.size], row[channels : channels + least.size], row[2 * channels :]
-    for j in range(least.size):
+def _least_of_three(values, width, channels, least):  # type: ignore[no-untyped-def]
+    """The least of each entry and its neighbours to the left and to the right; rows lie end to end."""
+    size = values.size - 2 * channels
+    before, here, after, inner = values[:size], values[channels:], values[2 * channels :], least[channels:]
+    for j in range(size):
         a = before[j] if before[j] < here[j] else here[j]
-        least[j] = a if a < after[j] else after[j]
+        inner[j] = a if a < after[j] else after[j]
+    inside = channels if width > channels else 0
+    for start in range(0, values.size, width):
+        for left in range(start, start + channels):
+            right = 2 * start + width - 1 - left
+            least[left] = min(values[left], values[left + inside])
+            least[right] = min(values[right], values[right - inside])
 
 
 @compiled
-def _most_of_three(row, channels, most):  # type: ignore[no-untyped-def]
-    before, here, after = row[: most.size], row[channels : channels + most.size], row[2 * channels :]
-    for j in range(most.size):
+def _most_of_three(values, width, channels, most):  # type: ignore[no-untyped-def]
+    size = values.size - 2 * channels
+    before, here, after, inner = values[:size], values[channels:], values[2 * channels :], most[channels:]
+    for j in range(size):
         a = before[j] if before[j] > here[j] else here[j]
-        most[j] = a if a > after[j] else after[j]
+        inner[j] = a if a > after[j] else after[j]
+    inside = channels if width > channels else 0
+    for start in range(0, values.size, width):
+        for left in range(start, start + channels):
+            right = 2 * start + width - 1 - left
+            most[left] = max(values[left], values[left + inside])
+            most[right] = max(values[right], values[right - inside])
 
 
 @compiled
@@ -177,13 +192,12 @@ def _halfway_of_fractions(here, least, most):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _deviate(row, least, most, deviation):  # type: ignore[no-untyped-def]
+def _deviate(x, least, most, deviation):  # type: ignore[no-untyped-def]
     """How far each entry is outside a span."""
-    nothing = row.dtype.type(0)
-    for j in range(row.size):
-        x = row[j]
-        over = row.dtype.type(x - most[j]) if x > most[j] else nothing
-        deviation[j] = row.dtype.type(least[j] - x) if x < least[j] else over
+    nothing = x.dtype.type(0)
+    for j in range(x.size):
+        over = x.dtype.type(x[j] - most[j]) if x[j] > most[j] else nothing
+        deviation[j] = x.dtype.type(least[j] - x[j]) if x[j] < least[j] else over
 
 
 @compiled

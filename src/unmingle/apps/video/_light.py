@@ -56,11 +56,11 @@ class Calm:
 
 
 def gain_and_offset(background: NDArray[Any], frame: NDArray[Any], white: float) -> tuple[float, float] | None:
-    """The light of a frame: frame = gain background + offset for most of about 2000 pixels.
+    """The light of a frame: frame = gain background + offset for most of about 1000 pixels.
 
     None if there is nothing to speak of: a flat background, or a gain beyond 1/4 to 4.
     """
-    stride = max(1, frame.size // 2000)
+    stride = max(1, frame.size // 1000)
     x, y = (part[::stride].astype(np.float64) / white for part in (background, frame))
-    gain, offset = kernels.robust_line(x, y, 0.004, 20)
+    gain, offset = kernels.robust_line(x, y, 0.004, 12)
     return (gain, offset) if 0.25 < gain < 4.0 else None

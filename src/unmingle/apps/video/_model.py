@@ -26,7 +26,7 @@ NOISE_SAMPLES = 20
 """Frames that a variance which follows at this rate is as good as: a deviation has Student's distribution."""
 SLOW_NOISE_RATE = np.float32(0.004)
 """Near foreground, so that a place that always moves is understood in the end."""
-REFRESH_EVERY = 16
+REFRESH_EVERY = 32
 """Frames that are learnt before what depends on all components is brought up to date."""
 
 
@@ -102,7 +102,7 @@ class Background:
     @property
     def noise(self) -> float:
         """The typical standard deviation of an entry, in [0, 1]."""
-        some = self.variance[:: max(1, self.variance.size // 2000)]
+        some = self.variance[:: max(1, self.variance.size // 1000)]
         return float(np.sqrt(np.partition(some, some.size // 2)[some.size // 2]))
 
     @property
@@ -135,7 +135,7 @@ class Background:
         """Find the codes of a frame that has little in common with the last one: the threshold falls to its value."""
         values = x[self.sample] if self.sample.size else x
         for widening in (32, 8, 2, 1):
-            self._layers(values, self.sampled, 5, widening * self.outlier_penalty)
+            self._layers(values, self.sampled, 3, widening * self.outlier_penalty)
 
     def learn(
         self, x: Array, channels: int, deviation: Array, near: Array, factor: np.float32, frames: int,

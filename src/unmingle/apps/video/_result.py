@@ -1,6 +1,5 @@
 """What becomes of a frame."""
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,8 +18,7 @@ class Box(NamedTuple):
     area: int
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Separation:
+class Separation(NamedTuple):
     """A frame and its parts. Arrays are of the shape and type of the frame unless said otherwise."""
 
     index: int

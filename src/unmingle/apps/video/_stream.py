@@ -55,7 +55,7 @@ class Stream:
     false_alarm_rate : float, default=0.005
         Share of the pixels of the background that noise may make deviate in a frame, before the mask is cleaned: the
         knob of sensitivity.
-    n_layers : int, default=3
+    n_layers : int, default=2
         Layers for the codes of a frame.
     encoder : "layers", "exact" or Encoder, default="layers"
         How codes are found: by layers of Algorithm 1, exactly, by Newton's method, or by a trained network, whose
@@ -102,7 +102,7 @@ class Stream:
         n_components: int = 5,
         memory: float = 100.0,
         false_alarm_rate: float = 0.005,
-        n_layers: int = 3,
+        n_layers: int = 2,
         encoder: Literal["layers", "exact"] | Encoder = "layers",
         pixel_share: float = 1.0,
         region: Any = None,
