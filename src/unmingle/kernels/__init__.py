@@ -12,7 +12,7 @@ from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sweep
 from ._samples import alternation_pass, newton_projection
 from ._stream import cleaning_pass
-from ._video import frame_codes, learn_from_frame, look_at_frame, robust_line, zeros_for
+from ._video import column_medians, frame_codes, learn_from_frame, look_at_frame, robust_line, zeros_for
 
 __all__ = [
     "alternation_pass",
@@ -20,6 +20,7 @@ __all__ = [
     "clip_layer",
     "clip_slopes",
     "clipped_norm",
+    "column_medians",
     "encode_layers",
     "frame_codes",
     "huber_sums",

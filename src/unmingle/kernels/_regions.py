@@ -79,23 +79,27 @@ def keep_regions(mask, strong, least):  # type: ignore[no-untyped-def]
     runs, parents = _find_runs(mask)
     n_runs = len(runs)
     boxes, weight = np.zeros((n_runs, 5), np.int32), np.zeros(n_runs, np.int32)
-    kept = 0
     for run in range(n_runs):
         root = _root(parents, run)
         parents[run] = root
-        i, start, end = runs[run]
-        box = boxes[root]
+        i, start, end = runs[run, 0], runs[run, 1], runs[run, 2]
         if root == run:
-            box[0], box[1], box[2], box[3] = i, start, i + 1, end
-        box[1], box[2], box[3] = min(box[1], start), max(box[2], i + 1), max(box[3], end)
-        box[4] += end - start
-        for j in range(start, end):
+            boxes[root, 0], boxes[root, 1] = i, start
+        boxes[root, 1] = min(boxes[root, 1], start)
+        boxes[root, 2] = i + 1
+        boxes[root, 3] = max(boxes[root, 3], end)
+        boxes[root, 4] += end - start
+        j = start
+        while j < end and weight[root] < least:
             weight[root] += strong[i, j]
+            j += 1
+    kept = 0
     for run in range(n_runs):
         if weight[parents[run]] < least:
-            mask[runs[run, 0], runs[run, 1] : runs[run, 2]] = 0
-    for run in range(n_runs):
-        if parents[run] == run and weight[run] >= least:
-            boxes[kept] = boxes[run]
+            for j in range(runs[run, 1], runs[run, 2]):
+                mask[runs[run, 0], j] = 0
+        elif parents[run] == run:
+            for k in range(5):
+                boxes[kept, k] = boxes[run, k]
             kept += 1
     return boxes[:kept].copy()

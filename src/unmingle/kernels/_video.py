@@ -12,10 +12,11 @@ import numpy as np
 
 from ._compile import announced, clip, compiled
 from ._encoder import _add, _read
-from ._regions import keep_regions, skip_empty
+from ._regions import keep_regions
+from ._samples import _solve_positive
 
-_CHUNK = 2048
-"""Pixels that stay in the innermost cache, with their atoms."""
+_CHUNK, _LARGE_CHUNK = 4096, 8192
+"""Pixels that stay in the innermost cache, with and without their atoms."""
 WEAK, STRONG = 1, 256
 """Marks of a pixel; strong ones are weak, too."""
 _LONGEST = 60000
@@ -68,7 +69,11 @@ def _codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):  # typ
                 codes[a] += step[a, b] * slope[b]
 
 
-frame_codes = announced(_codes)
+@announced
+@compiled
+def frame_codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):  # type: ignore[no-untyped-def]
+    """Codes of a frame by layers of Algorithm 1, in place."""
+    _codes(x, np.float32(scale), atoms, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
 
 
 @compiled
@@ -92,7 +97,7 @@ def mark_frame(  # type: ignore[no-untyped-def]
         _paint(_read(codes, zeros), atoms, white, behind)
     else:
         _paint_fractions(_read(codes, zeros), atoms, behind)
-    band = max(1, _CHUNK // width)
+    band = max(1, _LARGE_CHUNK // width)
     low, high = np.empty(band * width, frame.dtype), np.empty(band * width, frame.dtype)
     least_near, most_near = np.empty_like(low), np.empty_like(high)
     first = 0
@@ -344,45 +349,74 @@ def absorb_still(  # type: ignore[no-untyped-def]
     for a in range(len(code)):
         energy += code[a] * code[a]
     inside, still, absorbed = 0, 0, 0
-    _count_sights(near, np.uint16(frames), seen, waited)
-    words = near.view(np.uint64) if near.size % 8 == 0 else np.empty(0, np.uint64)
-    p = skip_empty(near, words, 0)
-    while p < near.size:
-        inside += 1
-        resting = _rests(x, last, p, channels, scale, variance, factor, least)
-        still += resting
-        waited[p] = min(np.int32(waited[p]) + frames, _LONGEST) if resting else 0
-        if resting and waited[p] > min(np.int32(seen[p]), patience):
-            absorbed += 1
-            seen[p], waited[p] = waited[p], 0
-            for j in range(p * channels, (p + 1) * channels):
-                shift = (x[j] * scale - _explained(code, atoms, j)) / energy
-                for a in range(len(code)):
-                    atoms[a, j] += code[a] * shift
-        p = skip_empty(near, words, p + 1)
-    for j in range(x.size):
-        last[j] = x[j]
+    rests, ripe = np.empty(_LARGE_CHUNK, np.uint8), np.empty(_LARGE_CHUNK, np.uint8)
+    for i in range(0, near.size, _LARGE_CHUNK):
+        j = min(i + _LARGE_CHUNK, near.size)
+        entries = slice(i * channels, j * channels)
+        _rests(x[entries], last[entries], channels, scale, variance[entries], factor, least, rests[: j - i])
+        found = _wait(near[i:j], rests, np.uint16(frames), np.uint16(patience), seen[i:j], waited[i:j], ripe)
+        inside, still, absorbed = inside + found[0], still + found[1], absorbed + found[2]
+        if found[2]:
+            _become_background(ripe[: j - i], i, channels, x, scale, code, energy, atoms)
     return inside, still, absorbed
 
 
 @compiled
-def _rests(x, last, p, channels, scale, variance, factor, least):  # type: ignore[no-untyped-def]
-    """Whether a pixel has changed by no more than its noise explains."""
-    resting = True
-    for j in range(p * channels, (p + 1) * channels):
-        d = (np.float32(x[j]) - np.float32(last[j])) * scale
-        resting &= d * d <= factor * max(variance[j], least)
-    return resting
+def _rests(x, last, channels, scale, variance, factor, least, rests):  # type: ignore[no-untyped-def]
+    """Pixels that have changed by no more than their noise explains; ``last`` becomes x."""
+    if channels == 1:
+        for j in range(rests.size):
+            d = (np.float32(x[j]) - np.float32(last[j])) * scale
+            v = variance[j]
+            rests[j] = d * d <= factor * (v if v > least else least)
+            last[j] = x[j]
+        return
+    for p in range(rests.size):
+        resting = True
+        for j in range(p * channels, (p + 1) * channels):
+            d = (np.float32(x[j]) - np.float32(last[j])) * scale
+            resting &= d * d <= factor * max(variance[j], least)
+            last[j] = x[j]
+        rests[p] = resting
 
 
 @compiled
-def _count_sights(near, frames, seen, waited):  # type: ignore[no-untyped-def]
-    """Where no foreground is near the background is seen, and nothing waits."""
+def _wait(near, rests, frames, patience, seen, waited, ripe):  # type: ignore[no-untyped-def]
+    """Count on: where no foreground is near the background is seen, and nothing waits.
+
+    Flags are numbers, so that all pixels are treated alike, many at once.
+    """
     one, longest = np.uint16(1), np.uint16(_LONGEST)
     for p in range(near.size):
-        inside = np.uint16(near[p] != 0)
-        waited[p] = np.uint16(waited[p] * inside)
-        seen[p] = np.uint16(seen[p] + frames * np.uint16(np.uint16(one - inside) * np.uint16(seen[p] < longest)))
+        within = np.uint16(near[p] != 0)
+        waits = np.uint16(within * np.uint16(rests[p]))
+        sights = np.uint16(seen[p] + np.uint16(frames * np.uint16(one - within)))
+        sights = sights if sights < longest else longest
+        wait = np.uint16(np.uint16(waited[p] + frames) * waits)
+        wait = wait if wait < longest else longest
+        limit = sights if sights < patience else patience
+        late = np.uint16(wait > limit)
+        seen[p] = np.uint16(np.uint16(wait * late) + np.uint16(sights * np.uint16(one - late)))
+        waited[p] = np.uint16(wait * np.uint16(one - late))
+        ripe[p] = late
+    inside = still = absorbed = np.int32(0)
+    for p in range(near.size):
+        within = np.int32(near[p] != 0)
+        inside += within
+        still += within * np.int32(rests[p])
+        absorbed += np.int32(ripe[p])
+    return inside, still, absorbed
+
+
+@compiled
+def _become_background(ripe, first, channels, x, scale, code, energy, atoms):  # type: ignore[no-untyped-def]
+    """Us <- x at the ripe pixels, by the least change of u."""
+    for p in range(ripe.size):
+        if ripe[p]:
+            for j in range((first + p) * channels, (first + p + 1) * channels):
+                shift = (x[j] * scale - _explained(code, atoms, j)) / energy
+                for a in range(len(code)):
+                    atoms[a, j] += code[a] * shift
 
 
 @compiled
@@ -422,11 +456,12 @@ def look_at_frame(  # type: ignore[no-untyped-def]
     array of shape (k, 5)
         The regions of the mask, see `keep_regions`.
     """
+    scale, least, factors = np.float32(scale), np.float32(least), (np.float32(factors[0]), np.float32(factors[1]))
     if n_layers:
         x = frame.reshape(-1)
         if sample.size:
             x = x[sample]
-        _codes(x, scale, sampled, step, lam_star, lam, n_layers, codes, zeros)
+        _codes(x, scale, sampled, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
     mark_frame(frame, channels, scale, atoms, codes, variance, factors, least, background, deviation, marked, zeros)
     pixels = marked
     if channels > 1:
@@ -500,6 +535,8 @@ def learn_from_frame(  # type: ignore[no-untyped-def]
     tuple of int
         Pixels near foreground, those of them that did not change, and those that became background.
     """
+    scale, lam, factor, least = np.float32(scale), np.float32(lam), np.float32(factor), np.float32(least)
+    rate, slow_rate = np.float32(rate), np.float32(slow_rate)
     inside = still = absorbed = 0
     if patience > 0:
         inside, still, absorbed = absorb_still(
@@ -507,16 +544,40 @@ def learn_from_frame(  # type: ignore[no-untyped-def]
         )
     follow_noise(deviation, last_deviation, scale, near_entries, rate, slow_rate, least, variance)
     q = len(zeros)
-    system = np.empty((q, q))
+    system, triangle, solution, rhs = np.empty((q, q)), np.empty((q, q)), np.empty(q), np.empty(q)
+    gain, keep = np.empty(q, np.float32), np.empty(q, np.float32)
     for a in range(q):
         for b in range(q):
             squares[a, b] = forgetting * squares[a, b] + codes[a] * codes[b]
-            system[a, b] = squares[a, b] + (lam_star if a == b else 0.0)
-    inverse = np.linalg.inv(system)
-    gain, keep = np.zeros(q, np.float32), np.empty(q, np.float32)
-    for a in range(q):
-        keep[a] = 1.0 - (1.0 - forgetting) * lam_star * inverse[a, a]
-        for b in range(q):
-            gain[a] += inverse[a, b] * codes[b]
+            system[a, b] = squares[a, b]
+        system[a, a] += lam_star
+        rhs[a] = codes[a]
+        keep[a] = 1.0 - (1.0 - forgetting) * lam_star / system[a, a]
+    _solve_positive(system, rhs, triangle, solution)
+    gain[:] = solution
     learn_frame(x, scale, atoms, codes, gain, keep, lam, near_entries, sample, sampled, zeros)
     return inside, still, absorbed
+
+
+@announced
+@compiled
+def column_medians(rows, medians):  # type: ignore[no-untyped-def]
+    """The median of every column of a few rows, which get sorted in place.
+
+    Neighbouring rows are compared and exchanged, n times in turns: n^2 / 2 steps, but for many columns at once.
+    """
+    n = len(rows)
+    for turn in range(n):
+        for i in range(turn % 2, n - 1, 2):
+            _exchange(rows[i], rows[i + 1])
+    lower, upper = rows[(n - 1) // 2], rows[n // 2]
+    for j in range(medians.size):
+        medians[j] = (np.float32(lower[j]) + np.float32(upper[j])) * np.float32(0.5)
+
+
+@compiled
+def _exchange(row, other):  # type: ignore[no-untyped-def]
+    for j in range(row.size):
+        a, b = row[j], other[j]
+        row[j] = a if a < b else b
+        other[j] = b if a < b else a

@@ -32,11 +32,6 @@ class Calm:
     jumps: int = 0
     """How often the scene has changed."""
 
-    @property
-    def adapting(self) -> bool:
-        """Whether the scene has just changed as a whole."""
-        return self.left > 0
-
     def disturbed(self, score: float) -> bool:
         """Whether suddenly more deviates than things that enter the picture explain; said once in a row."""
         before, self.was_disturbed = self.was_disturbed, score - self.usual > JUMP

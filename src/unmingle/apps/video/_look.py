@@ -16,8 +16,8 @@ class Look(NamedTuple):
 
     background: Array
     mask: NDArray[np.bool_]
-    regions: NDArray[np.int32]
-    """(k, 5): top, left, bottom, right, area."""
+    regions: list[list[int]]
+    """Top, left, bottom, right and area of each."""
     near: NDArray[np.uint8]
     """(pixels,): where foreground is or might be; overwritten by the next look."""
     deviation: Array
@@ -38,20 +38,29 @@ class Eye:
         self.least_area = least_area
         self.shadows = shadows
         self.square = (0,) * smoothing
+        self.watched = height * width if region is None else max(1, int(np.count_nonzero(region)))
+        """Pixels of the region of interest."""
         self.region = np.empty((0, 0), dtype=np.uint8) if region is None else region.view(np.uint8)
         self.marked, self.counts = np.empty(self.rows, dtype=np.uint16), np.empty(self.pixels, dtype=np.uint16)
         self.pooled = self.marked if self.channels == 1 else np.empty(self.pixels, dtype=np.uint16)
         self.strong, self.near = np.empty(self.pixels, dtype=bool), np.empty(height * width, dtype=np.uint8)
         self.deviation = np.empty(self.rows, dtype=dtype)
+        self.deviations = self.deviation.reshape(-1)
 
-    def look(self, model: Background, frame: Array, factors: tuple[np.float32, np.float32], n_layers: int) -> Look:
+    def fits(self, frame: Any) -> bool:
+        """Whether a frame can be taken as it is; fractions are to be checked one by one."""
+        fitting = isinstance(frame, np.ndarray) and frame.shape == self.format[0] and frame.dtype == self.format[1]
+        return fitting and frame.dtype.kind == "u" and frame.flags.c_contiguous
+
+    def look(self, model: Background, frame: Array, factors: tuple[float, float], n_layers: int) -> Look:
         """Find the background and the mask of a frame; its codes by layers, if any, otherwise they are the model's."""
-        background, mask = np.empty(self.rows, dtype=frame.dtype), np.empty(self.pixels, dtype=np.uint8)
+        background, mask = np.empty_like(frame), np.empty(self.pixels, dtype=np.bool_)
+        grey = self.channels == 1
         regions = kernels.look_at_frame(
-            frame.reshape(self.rows), self.channels, model.scale, model.components, model.variance, factors,
-            LEAST_VARIANCE, self.region, self.shadows, self.least_area, self.marked, self.pooled, self.counts,
-            self.strong, background, self.deviation, self.near, mask, self.square, model.sample, model.sampled,
-            model.step, RANK_PENALTY, np.float32(model.outlier_penalty), n_layers, model.codes, model.zeros,
+            frame if grey else frame.reshape(self.rows), self.channels, model.scale, model.components, model.variance,
+            factors, LEAST_VARIANCE, self.region, self.shadows, self.least_area, self.marked, self.pooled, self.counts,
+            self.strong, background if grey else background.reshape(self.rows), self.deviation, self.near, mask,
+            self.square, model.sample, model.sampled, model.step, RANK_PENALTY, model.outlier_penalty, n_layers,
+            model.codes, model.zeros,
         )  # fmt: skip
-        picture, deviation = background.reshape(frame.shape), self.deviation.reshape(-1)
-        return Look(picture, mask.view(np.bool_), regions, self.near, deviation)
+        return Look(background, mask, regions.tolist(), self.near, self.deviations)

@@ -14,17 +14,17 @@ from ._start import first_background, noise_around
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
 
-RANK_PENALTY = np.float32(0.1)
+RANK_PENALTY = 0.1
 """lam_*: far below what a frame weighs, so that it only keeps atoms alive that are used."""
 LEAST_NOISE = 3.5 / 255.0
 """Standard deviation below which no noise is believed: a threshold of ten of 255 steps, by default."""
-LEAST_VARIANCE = np.float32(LEAST_NOISE**2)
+LEAST_VARIANCE = LEAST_NOISE**2
 OUTLIERS_FROM = 2.6
 """Standard deviations from which on a deviation is an outlier for codes and components."""
-NOISE_RATE = np.float32(0.1)
+NOISE_RATE = 0.1
 NOISE_SAMPLES = 20
 """Frames that a variance which follows at this rate is as good as: a deviation has Student's distribution."""
-SLOW_NOISE_RATE = np.float32(0.004)
+SLOW_NOISE_RATE = 0.004
 """Near foreground, so that a place that always moves is understood in the end."""
 REFRESH_EVERY = 32
 """Frames that are learnt before what depends on all components is brought up to date."""
@@ -65,7 +65,7 @@ class Background:
     """Frames learnt since then."""
 
     def __post_init__(self) -> None:
-        self.scale = np.float32(1.0 / white_of(self.last.dtype))
+        self.scale = 1.0 / white_of(self.last.dtype)
         self.zeros = kernels.zeros_for(len(self.components))
         self.sampled = np.take(self.components, self.sample, axis=1) if self.sample.size else self.components
         if not self.step.size:
@@ -117,12 +117,12 @@ class Background:
         """Solve (5) for the codes of a frame; entries set apart have no say."""
         values, atoms = self._entries(x, apart)
         lam = np.full(values.size, self.outlier_penalty, dtype=np.float32)
-        samples = (values * self.scale)[None]
-        self.codes[:] = next(newton(samples, atoms, float(RANK_PENALTY), lam, self.codes[None], tol=1e-6)).codes[0]
+        samples = (values * np.float32(self.scale))[None]
+        self.codes[:] = next(newton(samples, atoms, RANK_PENALTY, lam, self.codes[None], tol=1e-6)).codes[0]
 
     def encode_by(self, encoder: Encoder, x: Array, apart: NDArray[np.bool_] | None) -> None:
         """Find the codes of a frame by a network."""
-        samples = np.asarray(x * self.scale, dtype=np.float32)[None]
+        samples = (x * np.float32(self.scale))[None]
         if apart is not None:
             samples[0, apart] = np.nan
         self.codes[:] = encoder.encode(samples, init=self.codes[None])[0][0]
@@ -138,7 +138,7 @@ class Background:
             self._layers(values, self.sampled, 3, widening * self.outlier_penalty)
 
     def learn(
-        self, x: Array, channels: int, deviation: Array, near: Array, factor: np.float32, frames: int,
+        self, x: Array, channels: int, deviation: Array, near: Array, factor: float, frames: int,
         forgetting: float, patience: int, fixed: bool,
     ) -> tuple[int, int]:  # fmt: skip
         """Take in a frame where no foreground is near, and foreground that has not changed for longer than `patience`.
@@ -147,7 +147,7 @@ class Background:
         change.
         """
         entries = near if channels == 1 else np.repeat(near, channels)
-        lam = np.float32(0.0 if fixed else self.outlier_penalty)
+        lam = 0.0 if fixed else self.outlier_penalty
         inside, still, absorbed = kernels.learn_from_frame(
             x, self.scale, channels, self.codes, deviation, near, entries, frames, 0 if fixed else patience,
             1.0 if fixed else forgetting, RANK_PENALTY, lam, factor, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE,
@@ -178,9 +178,7 @@ class Background:
         return {part.name: value for part in fields(self) if isinstance(value := getattr(self, part.name), int | float)}
 
     def _layers(self, values: Array, atoms: Floats, n_layers: int, lam: float) -> None:
-        kernels.frame_codes(
-            values, self.scale, atoms, self.step, RANK_PENALTY, np.float32(lam), n_layers, self.codes, self.zeros
-        )
+        kernels.frame_codes(values, self.scale, atoms, self.step, RANK_PENALTY, lam, n_layers, self.codes, self.zeros)
 
     def _entries(self, x: Array, apart: NDArray[np.bool_] | None) -> tuple[Array, Floats]:
         """The entries that codes are found from, with their atoms."""

@@ -1,5 +1,6 @@
 """What becomes of a frame."""
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ class Box(NamedTuple):
     area: int
 
 
-class Separation(NamedTuple):
+@dataclass(eq=False, slots=True)
+class Separation:
     """A frame and its parts. Arrays are of the shape and type of the frame unless said otherwise."""
 
     index: int

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import kernels
+
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
 
-_CHUNK = 1 << 14
+_CHUNK = 1 << 12
 _MEDIAN_OF_NOISE = 0.6745
 """The median of |x| for Gaussian noise of standard deviation 1."""
 _OUTLIERS_FROM = 2.2
@@ -49,7 +51,7 @@ def first_background(
     middle = np.empty(m, dtype=np.float32)
     gram = np.zeros((n, n))
     for part in _parts(m):
-        middle[part] = np.median(rows[:, part], axis=0) * scale
+        middle[part] = _medians(rows[:, part]) * np.float32(scale)
         cleaned = _cleaned(rows[:, part], scale, middle[part], bound)
         gram += cleaned @ cleaned.T
     squares, vectors = (found[..., ::-1] for found in np.linalg.eigh(gram))
@@ -68,8 +70,14 @@ def noise_around(rows: Array, scale: float, components: Floats, codes: Array) ->
     narrow = codes.astype(np.float32)
     for part in _parts(noise.size):
         left = rows[:, part] * np.float32(scale) - narrow @ components[:, part]
-        noise[part] = np.median(np.abs(left), axis=0) / np.float32(_MEDIAN_OF_NOISE)
+        noise[part] = _medians(np.abs(left)) / np.float32(_MEDIAN_OF_NOISE)
     return noise
+
+
+def _medians(rows: Array) -> Floats:
+    medians = np.empty(rows.shape[1], dtype=np.float32)
+    kernels.column_medians(np.array(rows, order="C"), medians)
+    return medians
 
 
 def _cleaned(rows: Array, scale: float, middle: Floats, bound: np.float32) -> Floats:

@@ -152,7 +152,7 @@ class Stream:
             raise ValueError("false_alarm_rate must be above 0.")
         self._false_alarm_rate = float(rate)
         strong = float(stdtrit(NOISE_SAMPLES - 1, 1.0 - 0.5 * self._false_alarm_rate)) ** 2
-        self._factors = np.float32(WEAK**2 * strong), np.float32(strong)
+        self._factors = WEAK**2 * strong, strong
 
     @property
     def started(self) -> bool:
@@ -206,40 +206,40 @@ class Stream:
     ) -> Separation:
         eye, x = self._eyes(), frame.reshape(-1)
         near = None if known is None else self._known(known)
-        seen = eye.look(model, frame, self._factors, self._encoded(model, x, near))
-        score = self._score(seen.mask)
+        layers = self.n_layers if near is None and self.encoder == "layers" else self._encoded(model, x, near)
+        seen = eye.look(model, frame, self._factors, layers)
+        score = self._score(seen)
         if learn and self._calm.disturbed(score):
             self._relight(model, frame, seen)
             seen = eye.look(model, frame, self._factors, 0)
-            score = self._score(seen.mask)
+            score = self._score(seen)
         if near is not None:
             seen.near[near] = 1
-        state: State = "frozen" if not learn else "adapting" if self._calm.adapting else "watching"
-        if learn and (index % LEARN_EVERY == 0 or self._calm.adapting):
+        adapting = self._calm.left > 0
+        if learn and (adapting or index % LEARN_EVERY == 0):
             self._learn(model, x, seen, score)
-        boxes = tuple(map(Box._make, seen.regions.tolist()))
+        state: State = "frozen" if not learn else "adapting" if adapting else "watching"
+        boxes = tuple([Box._make(region) for region in seen.regions])
         return Separation(index, time, frame, seen.background, seen.mask, boxes, score, state)
 
     def _encoded(self, model: Background, x: Array, known: Array | None) -> int:
-        """Find the codes of a frame, unless layers will do; returns the number of layers that are left to do."""
+        """Find the codes of a frame where layers within a look will not do; returns that no layers are left to do."""
         apart = None if known is None else np.repeat(known, self._eyes().channels)
-        if self.encoder == "exact":
-            model.encode_exactly(x, apart)
-        elif isinstance(self.encoder, Encoder):
+        if isinstance(self.encoder, Encoder):
             model.encode_by(self.encoder, x, apart)
+        elif self.encoder == "exact":
+            model.encode_exactly(x, apart)
         elif apart is not None:
             model.encode_apart(x, self.n_layers, apart)
-        else:
-            return self.n_layers
         return 0
 
     def _learn(self, model: Background, x: Array, seen: Look, score: float) -> None:
-        frames = 1 if self._calm.adapting else LEARN_EVERY
-        patience = QUICK_PATIENCE if self._calm.adapting else self.patience or 0
-        forgetting = (1.0 - 1.0 / self.memory) ** frames
+        adapting = self._calm.left > 0
+        frames = 1 if adapting else LEARN_EVERY
+        patience = QUICK_PATIENCE if adapting else self.patience or 0
         inside, still = model.learn(
-            x, self._eyes().channels, seen.deviation, seen.near, self._factors[1], frames, forgetting, patience,
-            isinstance(self.encoder, Encoder),
+            x, self._eyes().channels, seen.deviation, seen.near, self._factors[1], frames,
+            (1.0 - 1.0 / self.memory) ** frames, patience, isinstance(self.encoder, Encoder),
         )  # fmt: skip
         self._calm.judge(score, still / inside if inside else 0.0, len(seen.regions))
 
@@ -252,9 +252,9 @@ class Stream:
             model.relight(*light)
         model.encode_anew(frame.reshape(-1))
 
-    def _score(self, mask: Array) -> float:
-        total = mask.size if self.region is None else max(1, int(np.count_nonzero(self.region)))
-        return float(np.count_nonzero(mask)) / total
+    def _score(self, seen: Look) -> float:
+        """The share of the region of interest that is foreground."""
+        return sum([region[4] for region in seen.regions]) / self._eyes().watched
 
     def _collect(self, frame: Array, index: int, time: float) -> Separation:
         """Keep a frame until there are enough of them to learn the first background."""
@@ -294,11 +294,14 @@ class Stream:
 
     def _checked(self, frame: Any) -> Array:
         """Return a frame as an array of the size and type of all frames, or say what is wrong with it."""
+        eye = self._eye
+        if eye is not None and eye.fits(frame):
+            return frame
         pixels = check_pixels(frame, "The frame")
-        if self._eye is None:
+        if eye is None:
             self._open(pixels.shape, pixels.dtype)
-        elif (pixels.shape, pixels.dtype) != self._eye.format:
-            first = described(np.empty(*self._eye.format))
+        elif (pixels.shape, pixels.dtype) != eye.format:
+            first = described(np.empty(*eye.format))
             raise ValueError(f"The frame has {described(pixels)}, but the stream began with {first}.")
         return pixels
 
