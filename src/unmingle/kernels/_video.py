@@ -423,8 +423,8 @@ def _become_background(ripe, first, channels, x, scale, code, energy, atoms):  #
 def pool_channels(marked, frame, background, scale, shadows, pixels):  # type: ignore[no-untyped-def]
     """Marks of pixels: those of all channels together, but none where there is a shadow on the background.
 
-    A shadow takes 5 to 60 % of the light and nearly the same share of every channel: with the ratios x / background of
-    the channels, all lie in [0.4, 0.95] and differ by at most 0.12. Black pixels are no shadows.
+    A shadow takes 5 to 50 % of the light and nearly the same share of every channel: with the ratios x / background of
+    the channels, all lie in [0.5, 0.95] and differ by at most 0.06. Black pixels are no shadows.
     """
     channels = marked.size // pixels.size
     dim = np.float32(0.04) / scale
@@ -436,7 +436,7 @@ def pool_channels(marked, frame, background, scale, shadows, pixels):  # type: i
             behind = np.float32(background[j])
             ratio = np.float32(frame[j]) / behind if behind > dim else np.float32(0.0)
             least, most = min(least, ratio), max(most, ratio)
-        shadow = shadows and least >= 0.4 and most <= 0.95 and most - least <= 0.12
+        shadow = shadows and least >= 0.5 and most <= 0.95 and most - least <= 0.06
         pixels[p] = np.uint16(0) if shadow else found
 
 
