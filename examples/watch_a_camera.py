@@ -1,0 +1,29 @@
+"""Watch a place through a camera: who passes, when, and what the place looks like without them.
+
+Run it with ``python examples/watch_a_camera.py``.
+"""
+
+from unmingle.apps.video import Stream
+from unmingle.metrics import MaskCounts
+from unmingle.synth import crowd_scene
+
+# Any source of frames would do, such as unmingle.media.open_frames("rtsp://..."); this one knows the truth.
+scene = crowd_scene(150, 120, 160, n_people=12, random_state=4)
+
+stream = Stream()
+counts = MaskCounts()
+for number, frame in enumerate(scene.frames):
+    found = stream.push(frame, time=number / 15)
+    if found.state == "starting":
+        continue
+    counts += MaskCounts.of(found.mask, scene.masks[number])
+    if number % 30 == 0:
+        print(f"{found.time:5.1f} s: {len(found.boxes)} regions, {100 * found.score:4.1f} % of the picture")
+
+print("\nprecision {:.2f}, recall {:.2f}, F {:.2f} over all frames".format(*counts.f_measure))
+card = stream.card()
+print(f"rank {card['rank']} of {card['components']}, noise {card['noise']:.1f} of 255 steps")
+
+# The scene without people: how far from the truth?
+error = abs(found.background - scene.background[-1])
+print(f"background: off by {255 * error.mean():.1f} steps on average")
