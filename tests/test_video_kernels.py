@@ -6,7 +6,8 @@ from scipy import ndimage
 
 from unmingle.kernels import frame_codes, learn_from_frame, look_at_frame, robust_line, zeros_for
 from unmingle.kernels._regions import keep_regions
-from unmingle.kernels._video import count_neighbours, follow_noise
+from unmingle.kernels._video import count_neighbours
+from unmingle.kernels._video_learning import follow_noise
 from unmingle.online import Statistics, recursive_step
 from unmingle.solvers import newton
 

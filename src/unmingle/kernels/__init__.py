@@ -10,9 +10,11 @@ named outputs, and are compiled on first use and cached on disk.
 from ._encoder import encode_layers
 from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sweep
+from ._robust import column_medians, robust_line
 from ._samples import alternation_pass, newton_projection
 from ._stream import cleaning_pass
-from ._video import column_medians, frame_codes, learn_from_frame, look_at_frame, robust_line, zeros_for
+from ._video import frame_codes, look_at_frame, zeros_for
+from ._video_learning import learn_from_frame
 
 __all__ = [
     "alternation_pass",

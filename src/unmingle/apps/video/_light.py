@@ -16,6 +16,8 @@ SETTLED = 0.015
 """A jump is over when no more than this is left of it."""
 STILL = 0.9
 """Of what deviates after a jump, so much does not move."""
+EXPLAINED = 10.0 / 255.0
+"""A pixel that a background misses by less is explained by it."""
 ROUNDS = 4
 """Frames for which a jump lasts after the last sign of it."""
 
@@ -53,9 +55,10 @@ class Calm:
 def gain_and_offset(background: NDArray[Any], frame: NDArray[Any], white: float) -> tuple[float, float] | None:
     """The light of a frame: frame = gain background + offset for most of about 1000 pixels.
 
-    None if there is nothing to speak of: a flat background, or a gain beyond 1/4 to 4.
+    None unless it explains clearly more pixels than the background does as it is, with a gain of 1/4 to 4.
     """
     stride = max(1, frame.size // 1000)
     x, y = (part[::stride].astype(np.float64) / white for part in (background, frame))
     gain, offset = kernels.robust_line(x, y, 0.004, 12)
-    return (gain, offset) if 0.25 < gain < 4.0 else None
+    before, after = (float(np.mean(np.abs(y - line) < EXPLAINED)) for line in (x, gain * x + offset))
+    return (gain, offset) if 0.25 < gain < 4.0 and after > before + JUMP else None
