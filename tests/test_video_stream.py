@@ -179,18 +179,30 @@ def test_the_same_frames_give_the_same_parts(film):
     assert same(pushed(Stream(pixel_share=0.2), frames), pushed(Stream(pixel_share=0.2), frames))
 
 
+def refused(path, parameters, arrays):
+    unmingle.store.write(path, "VideoStream", parameters, arrays)
+    with pytest.raises(StoreError, match="complete stream"):
+        unmingle.load(path)
+
+
 def test_damaged_models_are_refused(film, tmp_path):
-    stream = Stream()
+    """The compiled loops trust the sizes of what a file brings."""
+    stream = Stream(pixel_share=0.5)
     pushed(stream, film[0][:40])
-    stored = unmingle.store.read(_saved(stream, tmp_path))
-    for arrays in (
-        {name: part for name, part in stored.arrays.items() if name != "codes"},
-        stored.arrays | {"variance": stored.arrays["variance"][1:]},
-        stored.arrays | {"seen": stored.arrays["seen"][1:]},
-    ):
-        unmingle.store.write(tmp_path / "bad.safetensors", "VideoStream", stored.parameters, arrays)
-        with pytest.raises(StoreError, match="complete stream"):
-            unmingle.load(tmp_path / "bad.safetensors")
+    stored, path = unmingle.store.read(_saved(stream, tmp_path)), tmp_path / "bad.safetensors"
+    for name, part in stored.arrays.items():
+        refused(path, stored.parameters, {other: kept for other, kept in stored.arrays.items() if other != name})
+        refused(path, stored.parameters, stored.arrays | {name: part[:-1] if name != "sample" else part[::-1].copy()})
+        wrong = part.astype(np.float64 if part.dtype != np.float64 else np.float32)
+        refused(path, stored.parameters, stored.arrays | {name: wrong})
+        if part.dtype.kind == "f":
+            refused(path, stored.parameters, stored.arrays | {name: np.full_like(part, np.nan)})
+    for wrong in ({"shape": [10**8, 10**8]}, {"shape": [60, 80, 2]}, {"dtype": "float64"}, {"shape": None}):
+        refused(path, stored.parameters | wrong, stored.arrays)
+    starting = Stream()
+    pushed(starting, film[0][:5])
+    stored = unmingle.store.read(_saved(starting, tmp_path))
+    refused(path, stored.parameters, {"first": stored.arrays["first"][:, 1:]})
 
 
 def _saved(stream, folder):
@@ -396,8 +408,12 @@ def test_bad_frames_are_refused(frame, message):
         ({"smoothing": 4}, "smoothing"),
         ({"patience": -1}, "patience"),
         ({"start": 0}, "start"),
+        ({"memory": "long"}, "memory"),
+        ({"smoothing": 3.0}, "smoothing"),
+        ({"random_state": -1}, "random_state"),
+        ({"region": np.full((3, 3), np.nan)}, "region"),
     ],
-    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+    ids=lambda value: "-".join(map(str, next(iter(value.items()))))[:20] if isinstance(value, dict) else "",
 )
 def test_bad_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
@@ -416,3 +432,112 @@ def test_black_and_constant_pictures_do_no_harm():
         found = pushed(Stream(), np.full((50, 12, 16), value, np.uint8))
         assert not any(one.mask.any() for one in found)
         assert np.abs(found[-1].background.astype(int) - value).max() <= 1
+
+
+def test_light_returns_after_a_black_start_and_a_black_spell(empty):
+    black = np.zeros((60, 80), np.uint8)
+    stream = Stream()
+    pushed(stream, [black] * 40)
+    assert not any(stream.push(empty()).mask.any() for _ in range(30) if stream.n_frames > 55)
+    pushed(stream, [black] * 2000)
+    found = [stream.push(empty()) for _ in range(20)]
+    assert not any(one.mask.any() for one in found[10:])
+    assert np.abs(found[-1].background.astype(int) - empty()).mean() < 6
+    assert np.isfinite(stream._model.components).all()
+
+
+def test_long_patience_is_long(empty):
+    stream = watched(empty, patience=65_546)
+    assert all(stream.push(with_square(empty())).mask[28, 38] for _ in range(60))
+
+
+def test_known_foreground_is_not_absorbed(empty):
+    known = np.zeros((60, 80), dtype=bool)
+    known[18:38, 28:48] = True
+    stream = watched(empty, patience=20)
+    for _ in range(150):
+        found = stream.push(with_square(empty()), known_foreground=known)
+    assert np.abs(found.background[24:32, 34:42].astype(int) - empty()[24:32, 34:42]).mean() < 10
+
+
+def test_what_is_known_everywhere_changes_nothing(empty):
+    for encoder in ("layers", "exact"):
+        stream = watched(empty, encoder=encoder)
+        before = stream._model.components.copy()
+        stream.push(255 - empty(), known_foreground=np.ones((60, 80), bool))
+        np.testing.assert_allclose(stream._model.components, before, rtol=1e-2)
+
+
+def test_a_small_region_does_not_darken_the_background(empty):
+    small = np.zeros((60, 80), dtype=bool)
+    small[26:36, 26:36] = True
+    stream = watched(empty, region=small)
+    assert abs(stream.push(empty()).background[small].mean() - empty()[small].mean()) < 3
+    assert stream.push(with_square(empty(), top=30, left=30)).mask[31:35, 31:35].mean() > 0.7
+
+
+def test_masks_stay_within_a_region_with_holes(empty):
+    region = np.ones((60, 80), dtype=bool)
+    region[::3, ::3] = False
+    found = watched(empty, region=region).push(255 - empty())
+    assert not found.mask[~region].any()
+    assert found.score <= 1.0
+
+
+def test_light_is_followed_without_patience_too(empty):
+    stream = watched(empty, patience=None)
+    light = np.where(np.arange(80) > 40, 70, 0)
+    for _ in range(15):
+        found = stream.push(np.clip(empty().astype(int) + light, 0, 255).astype(np.uint8))
+    assert not found.mask.any()
+
+
+def test_frozen_streams_and_inspection_follow_dimmed_light(empty):
+    stream = watched(empty)
+    assert stream.inspect(empty() // 2).score < 0.02
+    stream.frozen = True
+    assert stream.push(empty() // 2).score < 0.02
+
+
+def test_refused_frames_do_not_count(empty):
+    stream = Stream()
+    with pytest.raises(ValueError, match="no background yet"):
+        stream.inspect(np.zeros((4, 5), np.uint8))
+    stream.push(empty())
+    for bad in ({"known_foreground": np.ones((3, 3), bool)}, {"time": "noon"}):
+        with pytest.raises(ValueError):  # noqa: PT011
+            stream.push(empty(), **bad)
+    assert stream.n_frames == 1
+
+
+def test_frames_of_any_make_are_taken(film):
+    frames = film[0][:40]
+    expected = pushed(Stream(), frames)
+    fixed = frames.copy()
+    fixed.flags.writeable = False
+    assert same(expected, pushed(Stream(), fixed))
+    assert same(expected, pushed(Stream(), [np.asfortranarray(frame) for frame in frames]))
+    masked = pushed(Stream(), [np.ma.masked_array(frame) for frame in frames])
+    assert type(masked[-1].background) is np.ndarray
+    assert same(expected, masked)
+
+
+def test_a_buffer_may_be_used_again(film):
+    frames, buffer = film[0][:30], np.empty_like(film[0][0])
+
+    def reused():
+        for frame in frames:
+            buffer[:] = frame
+            yield buffer
+
+    one, other = Stream().fit(reused()), Stream().fit(frames)
+    np.testing.assert_array_equal(one._model.components, other._model.components)
+
+
+def test_tall_pictures_are_probed_everywhere():
+    rng = np.random.default_rng(0)
+    frames = np.clip(rng.normal(100, 20, (60, 1000, 30)), 0, 255).astype(np.uint8)
+    frames[:, :, 0] = 0
+    stream = Stream()
+    pushed(stream, frames)
+    assert stream.card()["noise"] > 10

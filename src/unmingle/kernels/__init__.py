@@ -14,9 +14,10 @@ from ._robust import column_medians, robust_line
 from ._samples import alternation_pass, newton_projection
 from ._stream import cleaning_pass
 from ._video import frame_codes, look_at_frame, zeros_for
-from ._video_learning import learn_from_frame
+from ._video_learning import KNOWN, learn_from_frame
 
 __all__ = [
+    "KNOWN",
     "alternation_pass",
     "cleaning_pass",
     "clip_layer",

@@ -88,7 +88,7 @@ def mark_frame(  # type: ignore[no-untyped-def]
     deviation^2 is above each of the two ``factors`` of max(variance, least). Cost: 2 q + 15 operations for each entry.
     """
     height, width = frame.shape
-    white = np.float32(1.0) / scale
+    white = np.float32(np.rint(np.float32(1.0) / scale))
     behind = background.reshape(-1)
     if white > 1:
         _paint(_read(codes, zeros), atoms, white, behind)
@@ -267,7 +267,7 @@ def vote(counts, half, few, weak, strong, near):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def pool_channels(marked, frame, background, scale, shadows, pixels):  # type: ignore[no-untyped-def]
+def pool_channels(marked, frame, background, scale, drop_shadows, pixels):  # type: ignore[no-untyped-def]
     """Marks of pixels: those of all channels together, but none where there is a shadow on the background.
 
     A shadow takes 5 to 50 % of the light and nearly the same share of every channel: with the ratios x / background of
@@ -283,14 +283,14 @@ def pool_channels(marked, frame, background, scale, shadows, pixels):  # type: i
             behind = np.float32(background[j])
             ratio = np.float32(frame[j]) / behind if behind > dim else np.float32(0.0)
             least, most = min(least, ratio), max(most, ratio)
-        shadow = shadows and least >= 0.5 and most <= 0.95 and most - least <= 0.06
+        shadow = drop_shadows and least >= 0.5 and most <= 0.95 and most - least <= 0.06
         pixels[p] = np.uint16(0) if shadow else found
 
 
 @announced
 @compiled
 def look_at_frame(  # type: ignore[no-untyped-def]
-    frame, channels, scale, atoms, variance, factors, least, region, shadows, least_area, marked, pooled, counts,
+    frame, channels, scale, atoms, variance, factors, least, region, drop_shadows, least_area, marked, pooled, counts,
     strong, background, deviation, near, mask, square, sample, sampled, step, lam_star, lam, n_layers, codes, zeros,
 ):  # fmt: skip
     """Codes, background and mask of a frame: layers, marks, votes and regions.
@@ -313,7 +313,7 @@ def look_at_frame(  # type: ignore[no-untyped-def]
     pixels = marked
     if channels > 1:
         flat = marked.reshape(-1), frame.reshape(-1), background.reshape(-1)
-        pool_channels(flat[0], flat[1], flat[2], scale, shadows, pooled.reshape(-1))
+        pool_channels(flat[0], flat[1], flat[2], scale, drop_shadows, pooled.reshape(-1))
         pixels = pooled
     if region.size:
         _blank(pixels.reshape(-1), region.reshape(-1))
@@ -321,6 +321,9 @@ def look_at_frame(  # type: ignore[no-untyped-def]
     size = len(square) * len(square)
     half, few = np.uint8(size // 2), np.uint8(max(1, size // 6))
     vote(counts.reshape(-1), half, few, mask.reshape(-1), strong.reshape(-1), near)
+    if region.size:
+        _blank(mask.reshape(-1), region.reshape(-1))
+        _blank(strong.reshape(-1), region.reshape(-1))
     boxes = keep_regions(mask, strong, least_area)
     _unite(near, mask.reshape(-1))
     return boxes
@@ -329,7 +332,7 @@ def look_at_frame(  # type: ignore[no-untyped-def]
 @compiled
 def _blank(pixels, region):  # type: ignore[no-untyped-def]
     for j in range(pixels.size):
-        pixels[j] = pixels[j] if region[j] else np.uint16(0)
+        pixels[j] = pixels[j] * region[j]
 
 
 @compiled

@@ -10,6 +10,8 @@ from ._encoder import _read
 from ._samples import _solve_positive
 from ._video import CHUNK, LARGE_CHUNK, explained
 
+KNOWN = 2
+"""Foreground, as is known from elsewhere."""
 _LONGEST = 60000
 """Frames that are counted; more are as good as so many."""
 
@@ -86,8 +88,9 @@ def absorb_still(  # type: ignore[no-untyped-def]
     ``seen`` counts the frames in which the background of a pixel was seen, ``waited`` those in which the pixel was near
     foreground and did not change. Once it waited for longer than its background was seen, but at most for
     ``patience``, the background becomes what is there, u <- u + r s / |s|^2: an object that stopped, or the place that
-    one left which was there from the start. ``last`` becomes x. Returns the numbers of pixels near foreground, of those
-    that did not change, and of those absorbed.
+    one left which was there from the start. A patience of 0 absorbs nothing. Pixels where ``near`` is `KNOWN` neither
+    wait nor count. ``last`` becomes x. Returns the numbers of pixels near foreground, of those that did not change, and
+    of those absorbed.
     """
     code = _read(codes, zeros)
     energy = np.float32(1e-30)
@@ -132,21 +135,24 @@ def _wait(near, rests, frames, patience, seen, waited, ripe):  # type: ignore[no
     Flags are numbers, so that all pixels are treated alike, many at once.
     """
     one, longest = np.uint16(1), np.uint16(_LONGEST)
+    patience = patience if patience > 0 else longest
+    never = np.uint16(patience == longest) * longest
     for p in range(near.size):
         within = np.uint16(near[p] != 0)
-        waits = np.uint16(within * np.uint16(rests[p]))
+        waits = np.uint16(np.uint16(near[p] == 1) * np.uint16(rests[p]))
         sights = np.uint16(seen[p] + np.uint16(frames * np.uint16(one - within)))
         sights = sights if sights < longest else longest
         wait = np.uint16(np.uint16(waited[p] + frames) * waits)
         wait = wait if wait < longest else longest
         limit = sights if sights < patience else patience
+        limit = limit if limit > never else never
         late = np.uint16(wait > limit)
         seen[p] = np.uint16(np.uint16(wait * late) + np.uint16(sights * np.uint16(one - late)))
         waited[p] = np.uint16(wait * np.uint16(one - late))
         ripe[p] = late
     inside = still = absorbed = np.int32(0)
     for p in range(near.size):
-        one_more = np.int32(near[p] != 0)
+        one_more = np.int32(near[p] == 1)
         inside += one_more
         still += one_more * np.int32(rests[p])
         absorbed += np.int32(ripe[p])
@@ -172,8 +178,8 @@ def learn_from_frame(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Take a frame into the background: what stands still, the noise, and the atoms; all arrays of the last line.
 
-    A patience of 0 absorbs nothing. With A the faded ``squares`` of codes, the step of recursive least squares is
-    gain = (A + lam_* I)^-1 s, and the regulariser, which fades with the rest, is put back on each atom alone.
+    With lam = 0 the atoms stay as they are. With A the faded ``squares`` of codes, the step of recursive least squares
+    is gain = (A + lam_* I)^-1 s, and the regulariser, which fades with the rest, is put back on each atom alone.
 
     Returns
     -------
@@ -182,12 +188,12 @@ def learn_from_frame(  # type: ignore[no-untyped-def]
     """
     scale, lam, factor, least = np.float32(scale), np.float32(lam), np.float32(factor), np.float32(least)
     rate, slow_rate = np.float32(rate), np.float32(slow_rate)
-    inside = still = absorbed = 0
-    if patience > 0:
-        inside, still, absorbed = absorb_still(
-            x, last, channels, scale, atoms, codes, variance, factor, least, near, frames, patience, waited, seen, zeros
-        )
+    counted = absorb_still(
+        x, last, channels, scale, atoms, codes, variance, factor, least, near, frames, patience, waited, seen, zeros
+    )
     follow_noise(deviation, last_deviation, scale, near_entries, rate, slow_rate, least, variance)
+    if lam == 0:
+        return counted
     q = len(zeros)
     system, triangle, solution, rhs = np.empty((q, q)), np.empty((q, q)), np.empty(q), np.empty(q)
     gain, keep = np.empty(q, np.float32), np.empty(q, np.float32)
@@ -201,4 +207,4 @@ def learn_from_frame(  # type: ignore[no-untyped-def]
     _solve_positive(system, rhs, triangle, solution)
     gain[:] = solution
     learn_frame(x, scale, atoms, codes, gain, keep, lam, near_entries, sample, sampled, zeros)
-    return inside, still, absorbed
+    return counted

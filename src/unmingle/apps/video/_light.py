@@ -16,6 +16,7 @@ SETTLED = 0.015
 """A jump is over when no more than this is left of it."""
 STILL = 0.9
 """Of what deviates after a jump, so much does not move."""
+ALERT = 6
 EXPLAINED = 10.0 / 255.0
 """A pixel that a background misses by less is explained by it."""
 ROUNDS = 4
@@ -31,13 +32,21 @@ class Calm:
     left: int = 0
     """Frames for which the scene is still taken to have changed."""
     was_disturbed: bool = False
+    alert: int = 0
+    """Frames for which every frame is worth learning from, as the scene may have changed."""
     jumps: int = 0
     """How often the scene has changed."""
 
     def disturbed(self, score: float) -> bool:
         """Whether suddenly more deviates than things that enter the picture explain; said once in a row."""
-        before, self.was_disturbed = self.was_disturbed, score - self.usual > JUMP
-        return self.was_disturbed and not before
+        before, self.was_disturbed = self.was_disturbed, self.exceeded_by(score)
+        sudden = self.was_disturbed and not before
+        self.alert = ALERT if sudden else max(0, self.alert - 1)
+        return sudden
+
+    def exceeded_by(self, score: float) -> bool:
+        """Whether so much deviates, whatever was before."""
+        return score - self.usual > JUMP
 
     def judge(self, score: float, still: float, regions: int) -> None:
         """Take in the share that deviates, the part of it that does not move, and in how many places it is."""
@@ -53,12 +62,13 @@ class Calm:
 
 
 def gain_and_offset(background: NDArray[Any], frame: NDArray[Any], white: float) -> tuple[float, float] | None:
-    """The light of a frame: frame = gain background + offset for most of about 1000 pixels.
+    """The light of a frame: frame = gain background + offset for most of some entries.
 
-    None unless it explains clearly more pixels than the background does as it is, with a gain of 1/4 to 4.
+    None unless it explains clearly more of them than the background does as it is, with a gain of 1/4 to 4.
     """
-    stride = max(1, frame.size // 1000)
-    x, y = (part[::stride].astype(np.float64) / white for part in (background, frame))
+    if not frame.size:
+        return None
+    x, y = (part.astype(np.float64) / white for part in (background, frame))
     gain, offset = kernels.robust_line(x, y, 0.004, 12)
     before, after = (float(np.mean(np.abs(y - line) < EXPLAINED)) for line in (x, gain * x + offset))
     return (gain, offset) if 0.25 < gain < 4.0 and after > before + JUMP else None

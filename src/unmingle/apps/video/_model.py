@@ -21,11 +21,15 @@ LEAST_NOISE = 3.5 / 255.0
 LEAST_VARIANCE = LEAST_NOISE**2
 OUTLIERS_FROM = 2.6
 """Standard deviations from which on a deviation is an outlier for codes and components."""
+FAINT = 1e-4
+"""Share of the usual strength of codes below which a frame is black."""
 NOISE_RATE = 0.1
 NOISE_SAMPLES = 20
 """Frames that a variance which follows at this rate is as good as: a deviation has Student's distribution."""
 SLOW_NOISE_RATE = 0.004
 """Near foreground, so that a place that always moves is understood in the end."""
+PROBES = 1000
+"""Entries, drawn once, that the typical noise and the light are judged by."""
 REFRESH_EVERY = 32
 """Frames that are learnt before what depends on all components is brought up to date."""
 
@@ -68,6 +72,10 @@ class Background:
         self.scale = 1.0 / white_of(self.last.dtype)
         self.zeros = kernels.zeros_for(len(self.components))
         self.sampled = np.take(self.components, self.sample, axis=1) if self.sample.size else self.components
+        self.code_penalty = self._penalty_for(self.sampled.shape[1])
+        chances = np.random.default_rng(0).random(PROBES)
+        entries = self.sample if self.sample.size else np.arange(self.last.size, dtype=np.int32)
+        self.probe = entries[(chances * entries.size).astype(np.intp)]
         if not self.step.size:
             self._refresh()
 
@@ -102,8 +110,7 @@ class Background:
     @property
     def noise(self) -> float:
         """The typical standard deviation of an entry, in [0, 1]."""
-        some = self.variance[:: max(1, self.variance.size // 1000)]
-        return float(np.sqrt(np.partition(some, some.size // 2)[some.size // 2]))
+        return float(np.sqrt(np.partition(self.variance[self.probe], PROBES // 2)[PROBES // 2]))
 
     @property
     def rank(self) -> int:
@@ -116,9 +123,12 @@ class Background:
     def encode_exactly(self, x: Array, apart: NDArray[np.bool_] | None) -> None:
         """Solve (5) for the codes of a frame; entries set apart have no say."""
         values, atoms = self._entries(x, apart)
+        if not values.size:
+            return
+        lam_star = self._penalty_for(values.size)
         lam = np.full(values.size, self.outlier_penalty, dtype=np.float32)
         samples = (values * np.float32(self.scale))[None]
-        self.codes[:] = next(newton(samples, atoms, RANK_PENALTY, lam, self.codes[None], tol=1e-6)).codes[0]
+        self.codes[:] = next(newton(samples, atoms, lam_star, lam, self.codes[None], tol=1e-6)).codes[0]
 
     def encode_by(self, encoder: Encoder, x: Array, apart: NDArray[np.bool_] | None) -> None:
         """Find the codes of a frame by a network."""
@@ -131,11 +141,11 @@ class Background:
         """Find the codes of a frame by layers, without the entries set apart."""
         self._layers(*self._entries(x, apart), n_layers, self.outlier_penalty)
 
-    def encode_anew(self, x: Array) -> None:
+    def encode_anew(self, x: Array, apart: NDArray[np.bool_] | None = None) -> None:
         """Find the codes of a frame that has little in common with the last one: the threshold falls to its value."""
-        values = x[self.sample] if self.sample.size else x
+        values, atoms = self._entries(x, apart)
         for widening in (32, 8, 2, 1):
-            self._layers(values, self.sampled, 3, widening * self.outlier_penalty)
+            self._layers(values, atoms, 3, widening * self.outlier_penalty)
 
     def learn(
         self, x: Array, channels: int, deviation: Array, near: Array, factor: float, frames: int,
@@ -148,9 +158,14 @@ class Background:
         """
         entries = near if channels == 1 else np.repeat(near, channels)
         lam = 0.0 if fixed else self.outlier_penalty
+        strength = float(self.codes @ self.codes)
+        if strength < FAINT * np.trace(self.squares) / max(self.weight, 1.0):
+            forgetting = 1.0  # a black frame says nothing, and nothing is forgotten for it
+        if strength < 1e-12 and not fixed:
+            self._awake()
         inside, still, absorbed = kernels.learn_from_frame(
             x, self.scale, channels, self.codes, deviation, near, entries, frames, 0 if fixed else patience,
-            1.0 if fixed else forgetting, RANK_PENALTY, lam, factor, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE,
+            forgetting, RANK_PENALTY, lam, factor, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE,
             self.components, self.squares, self.variance, self.last, self.last_deviation, self.seen, self.waited,
             self.sample, self.sampled, self.zeros,
         )  # fmt: skip
@@ -169,6 +184,12 @@ class Background:
             np.take(self.components, self.sample, axis=1, out=self.sampled)
         self._refresh()
 
+    def _awake(self) -> None:
+        """Give components that have vanished, after a black start, a code by which they can learn."""
+        if np.abs(self.components).max() < 1e-6:
+            self.components[0] = self.sampled[0] = 0.0
+            self.codes[0] = 0.5 * (self.last.size / 30.0) ** 0.25
+
     def arrays(self) -> dict[str, Array]:
         """All arrays, by their names."""
         return {part.name: value for part in fields(self) if isinstance(value := getattr(self, part.name), np.ndarray)}
@@ -178,22 +199,53 @@ class Background:
         return {part.name: value for part in fields(self) if isinstance(value := getattr(self, part.name), int | float)}
 
     def _layers(self, values: Array, atoms: Floats, n_layers: int, lam: float) -> None:
-        kernels.frame_codes(values, self.scale, atoms, self.step, RANK_PENALTY, lam, n_layers, self.codes, self.zeros)
+        if values.size:
+            lam_star = self._penalty_for(values.size)
+            kernels.frame_codes(values, self.scale, atoms, self.step, lam_star, lam, n_layers, self.codes, self.zeros)
 
     def _entries(self, x: Array, apart: NDArray[np.bool_] | None) -> tuple[Array, Floats]:
         """The entries that codes are found from, with their atoms."""
-        places = self.sample if self.sample.size else np.arange(x.size, dtype=np.int32)
-        places = places if apart is None else places[~apart[places]]
+        if apart is None:
+            return x[self.sample] if self.sample.size else x, self.sampled
+        places = np.flatnonzero(~apart) if not self.sample.size else self.sample[~apart[self.sample]]
         return x[places], np.take(self.components, places, axis=1)
+
+    def _penalty_for(self, n_entries: int) -> float:
+        """lam_* for codes that are found from some of the entries: their share of it."""
+        return RANK_PENALTY * n_entries / self.components.shape[1]
 
     def _refresh(self) -> None:
         """Bring up to date what depends on all components and on the noise."""
         self.learnt = 0
         gram = (self.sampled @ self.sampled.T).astype(np.float64)
-        self.step = np.linalg.inv(gram + RANK_PENALTY * np.eye(len(gram))).astype(np.float32)
+        self.step = np.linalg.inv(gram + self.code_penalty * np.eye(len(gram))).astype(np.float32)
         self.outlier_penalty = OUTLIERS_FROM * max(self.noise, LEAST_NOISE)
 
 
 def white_of(dtype: Any) -> float:
     """The number of a camera that is white."""
     return 1.0 if np.dtype(dtype).kind == "f" else float(np.iinfo(dtype).max)
+
+
+def check_parts(parts: dict[str, Array], pixels: int) -> None:
+    """Refuse arrays that do not make a background together: the compiled loops rely on their sizes."""
+    (q, m), frames = parts["components"].shape, parts["last"].dtype
+    expected = {
+        "components": ((q, m), np.float32),
+        "codes": ((q,), np.float32),
+        "variance": ((m,), np.float32),
+        "squares": ((q, q), np.float64),
+        "last": ((m,), frames),
+        "last_deviation": ((m,), frames),
+        "seen": ((pixels,), np.uint16),
+        "waited": ((pixels,), np.uint16),
+        "sample": (parts["sample"].shape[:1], np.int32),
+        "step": ((q, q), np.float32),
+    }
+    if q < 1 or any((parts[name].shape, parts[name].dtype) != kind for name, kind in expected.items()):
+        raise ValueError
+    if any(part.dtype.kind == "f" and not np.isfinite(part).all() for part in parts.values()):
+        raise ValueError
+    sample = parts["sample"]
+    if sample.size and (sample[0] < 0 or sample[-1] >= m or (np.diff(sample) <= 0).any()):
+        raise ValueError

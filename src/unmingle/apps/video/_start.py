@@ -12,6 +12,8 @@ Array = NDArray[Any]
 Floats = NDArray[np.float32]
 
 _CHUNK = 1 << 12
+_FEW = 64
+"""Rows up to which sorting is faster than selection."""
 _MEDIAN_OF_NOISE = 0.6745
 """The median of |x| for Gaussian noise of standard deviation 1."""
 _OUTLIERS_FROM = 2.2
@@ -75,6 +77,8 @@ def noise_around(rows: Array, scale: float, components: Floats, codes: Array) ->
 
 
 def _medians(rows: Array) -> Floats:
+    if len(rows) > _FEW:
+        return np.median(rows, axis=0).astype(np.float32)
     medians = np.empty(rows.shape[1], dtype=np.float32)
     kernels.column_medians(np.array(rows, order="C"), medians)
     return medians

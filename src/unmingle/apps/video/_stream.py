@@ -1,5 +1,6 @@
 """Frames one by one: background, foreground and mask."""
 
+import math
 from dataclasses import asdict
 from os import PathLike
 from typing import Any, Literal, Self
@@ -8,23 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from ... import store
-from ..._validation import check_choice, check_count, check_share
+from ... import kernels, store
+from ..._validation import check_choice, check_count, check_positive, check_share, generator
 from ...encoder import Encoder
 from ...media import check_pixels, described
 from ._light import Calm, gain_and_offset
 from ._look import Eye, Look
-from ._model import NOISE_SAMPLES, Background, white_of
+from ._model import NOISE_SAMPLES, Background, check_parts, white_of
 from ._result import Box, Separation, State
 
 Array = NDArray[Any]
 
 LEARN_EVERY = 2
 """Frames from one that is learnt to the next."""
-SMALLEST_SHARE = 1.0 / 1000.0
-"""Of the picture: smaller regions are no objects, unless said otherwise."""
 WEAK = 0.65
 """Deviations of so much of the threshold belong to the foreground if they are connected to it."""
+LONGEST_PATIENCE = 59999
+"""Frames that are counted for a pixel."""
 QUICK_PATIENCE = 3
 """Frames after which, in a scene that has changed as a whole, what does not move is background."""
 KIND = "VideoStream"
@@ -49,7 +50,7 @@ class Stream:
     Parameters
     ----------
     n_components : int, default=5
-        Most components of the background.
+        Most components of the background; the first frames tell how many of them there are.
     memory : float, default=100
         Frames after which the background has forgotten most of what it saw.
     false_alarm_rate : float, default=0.005
@@ -59,7 +60,7 @@ class Stream:
         Layers for the codes of a frame.
     encoder : "layers", "exact" or Encoder, default="layers"
         How codes are found: by layers of Algorithm 1, exactly, by Newton's method, or by a trained network, whose
-        components are then the background for good.
+        components are then the background for good: only the noise goes on being learnt.
     pixel_share : float, default=1.0
         Share of the pixels that codes are found from; a tenth is enough for large pictures, and faster.
     region : array of bool, shape (height, width), optional
@@ -68,7 +69,7 @@ class Stream:
         Side of the square in which most pixels must deviate, an odd number up to 15; 1 leaves the mask as it is. By
         default 7 for pictures of 200 rows or more, 5 from 100 rows on, and 3 below.
     min_area : int, optional
-        Regions of the mask with fewer pixels are dropped. By default a 1000th of the picture.
+        Regions of the mask with fewer pixels that clearly deviate are dropped. By default a 1000th of what is watched.
     shadows : bool, default=False
         Whether shadows count as foreground. They are told from objects in coloured frames only.
     patience : int or None, default=500
@@ -115,18 +116,19 @@ class Stream:
     ) -> None:
         if not isinstance(encoder, Encoder):
             check_choice(encoder, "encoder", ("layers", "exact"))
-        if not 0 < pixel_share <= 1:
+        if check_positive(pixel_share, "pixel_share") > 1:
             raise ValueError(f"pixel_share must be above 0 and at most 1, got {pixel_share!r}.")
-        if smoothing is not None and smoothing not in range(1, 16, 2):
+        if smoothing is not None and check_count(smoothing, "smoothing") not in range(1, 16, 2):
             raise ValueError(f"smoothing must be an odd number from 1 to 15, got {smoothing!r}.")
-        if not memory > 1:
+        if check_positive(memory, "memory") <= 1:
             raise ValueError(f"memory must be above 1 frame, got {memory!r}.")
+        generator(random_state)
         self.n_components = check_count(n_components, "n_components")
         self.memory = float(memory)
         self.n_layers = check_count(n_layers, "n_layers")
         self.encoder = encoder
         self.pixel_share = float(pixel_share)
-        self.region = None if region is None else np.ascontiguousarray(region).astype(bool)
+        self.region = None if region is None else _checked_region(region)
         self.smoothing = smoothing
         self.min_area = None if min_area is None else check_count(min_area, "min_area")
         self.shadows = bool(shadows)
@@ -136,6 +138,7 @@ class Stream:
         self.false_alarm_rate = false_alarm_rate
         self.frozen = False
         self.n_frames = 0
+        self._learnt_at = 0
         self._calm = Calm()
         self._first: list[Array] = []
         self._model: Background | None = None
@@ -151,7 +154,7 @@ class Stream:
         if not check_share(rate, "false_alarm_rate") > 0:
             raise ValueError("false_alarm_rate must be above 0.")
         self._false_alarm_rate = float(rate)
-        strong = float(stdtrit(NOISE_SAMPLES - 1, 1.0 - 0.5 * self._false_alarm_rate)) ** 2
+        strong = float(stdtrit(NOISE_SAMPLES - 1, 0.5 * self._false_alarm_rate)) ** 2
         self._factors = WEAK**2 * strong, strong
 
     @property
@@ -169,63 +172,76 @@ class Stream:
         time : float, optional
             Its time in seconds; by default its number.
         known_foreground : array of bool, shape (height, width), optional
-            Pixels that are known to be foreground: they have no say in the codes and do not enter the background.
+            Pixels that are known to be foreground: they have no say in the codes and do not enter the background. Not
+            heeded while the stream is starting.
 
         Returns
         -------
         Separation
+            Its frame is the given one, not a copy.
         """
-        frame = self._checked(frame)
-        index, self.n_frames = self.n_frames, self.n_frames + 1
+        pixels = self._checked(frame)
+        known = None if known_foreground is None else self._known(known_foreground)
+        index = self.n_frames
         time = float(index) if time is None else float(time)
+        self.n_frames += 1
         if self._model is None:
-            return self._collect(frame, index, time)
-        return self._separated(self._model, frame, index, time, known_foreground, learn=not self.frozen)
+            return self._collect(pixels, index, time)
+        if self.frozen:
+            self._calm.left = 0
+        return self._separated(self._model, pixels, index, time, known, learn=not self.frozen)
 
     def inspect(self, frame: Any, time: float = 0.0) -> Separation:
         """Separate a frame without learning from it; the stream stays as it was."""
-        frame = self._checked(frame)
         if self._model is None:
             raise ValueError(f"The stream has no background yet; push {self.start} frames first, or fit it.")
-        codes = self._model.codes.copy()
+        pixels, codes = self._checked(frame), self._model.codes.copy()
         try:
-            return self._separated(self._model, frame, self.n_frames, float(time), None, learn=False)
+            return self._separated(self._model, pixels, self.n_frames, float(time), None, learn=False)
         finally:
             self._model.codes[:] = codes
 
     def fit(self, frames: Any) -> Self:
         """Learn the first background from frames at once: an array, or several arrays; a single clean one will do."""
-        rows = [self._checked(frame).reshape(-1) for frame in frames]
-        if not rows:
-            raise ValueError("frames must hold at least one frame, got none.")
-        self._begin(np.stack(rows))
+        eye = self._eye
+        try:
+            rows = [self._checked(frame).reshape(-1).copy() for frame in frames]
+            if not rows:
+                raise ValueError("frames must hold at least one frame, got none.")
+            self._begin(np.stack(rows))
+        except ValueError:
+            self._eye = eye
+            raise
+        self._first, self._calm = [], Calm()
         return self
 
     def _separated(
-        self, model: Background, frame: Array, index: int, time: float, known: Any, *, learn: bool
+        self, model: Background, frame: Array, index: int, time: float, known: Array | None, *, learn: bool
     ) -> Separation:
         eye, x = self._eyes(), frame.reshape(-1)
-        near = None if known is None else self._known(known)
-        layers = self.n_layers if near is None and self.encoder == "layers" else self._encoded(model, x, near)
+        layers = self.n_layers if known is None and self.encoder == "layers" else self._encoded(model, x, known)
         seen = eye.look(model, frame, self._factors, layers)
         score = self._score(seen)
-        if learn and self._calm.disturbed(score):
-            self._relight(model, frame, seen)
+        if self._calm.disturbed(score) if learn else self._calm.exceeded_by(score):
+            self._relight(model, x, seen, known, learn)
             seen = eye.look(model, frame, self._factors, 0)
             score = self._score(seen)
-        if near is not None:
-            seen.near[near] = 1
+        if known is not None:
+            seen.near[known] = kernels.KNOWN
         adapting = self._calm.left > 0
-        if learn and (adapting or index % LEARN_EVERY == 0):
-            self._learn(model, x, seen, score)
+        if learn and (adapting or index % LEARN_EVERY == 0 or self._calm.alert > 0):
+            self._learn(model, x, seen, score, index)
         state: State = "frozen" if not learn else "adapting" if adapting else "watching"
         boxes = tuple([Box._make(region) for region in seen.regions])
         return Separation(index, time, frame, seen.background, seen.mask, boxes, score, state)
 
     def _encoded(self, model: Background, x: Array, known: Array | None) -> int:
         """Find the codes of a frame where layers within a look will not do; returns that no layers are left to do."""
-        apart = None if known is None else np.repeat(known, self._eyes().channels)
+        apart = self._apart(known)
         if isinstance(self.encoder, Encoder):
+            if self.region is not None:
+                outside = np.repeat(~self.region.reshape(-1), self._eyes().channels)
+                apart = outside if apart is None else apart | outside
             model.encode_by(self.encoder, x, apart)
         elif self.encoder == "exact":
             model.encode_exactly(x, apart)
@@ -233,24 +249,31 @@ class Stream:
             model.encode_apart(x, self.n_layers, apart)
         return 0
 
-    def _learn(self, model: Background, x: Array, seen: Look, score: float) -> None:
+    def _learn(self, model: Background, x: Array, seen: Look, score: float, index: int) -> None:
         adapting = self._calm.left > 0
-        frames = 1 if adapting else LEARN_EVERY
-        patience = QUICK_PATIENCE if adapting else self.patience or 0
+        frames = max(1, min(index - self._learnt_at, LEARN_EVERY))
+        self._learnt_at = index
+        patience = QUICK_PATIENCE if adapting else min(self.patience or 0, LONGEST_PATIENCE)
         inside, still = model.learn(
             x, self._eyes().channels, seen.deviation, seen.near, self._factors[1], frames,
             (1.0 - 1.0 / self.memory) ** frames, patience, isinstance(self.encoder, Encoder),
         )  # fmt: skip
         self._calm.judge(score, still / inside if inside else 0.0, len(seen.regions))
 
-    def _relight(self, model: Background, frame: Array, seen: Look) -> None:
+    def _relight(self, model: Background, x: Array, seen: Look, known: Array | None, learn: bool) -> None:
         """Try whether a gain and an offset, or other codes, explain a frame that deviates widely."""
         if isinstance(self.encoder, Encoder):
             return
-        light = gain_and_offset(seen.background.reshape(-1), frame.reshape(-1), white_of(frame.dtype))
+        apart = self._apart(known)
+        probe = model.probe if apart is None else model.probe[~apart[model.probe]]
+        light = gain_and_offset(seen.background.reshape(-1)[probe], x[probe], white_of(x.dtype)) if learn else None
         if light is not None:
             model.relight(*light)
-        model.encode_anew(frame.reshape(-1))
+        model.encode_anew(x, apart)
+
+    def _apart(self, known: Array | None) -> NDArray[np.bool_] | None:
+        """The entries of pixels that are known to be foreground."""
+        return None if known is None else np.repeat(known, self._eyes().channels)
 
     def _score(self, seen: Look) -> float:
         """The share of the region of interest that is foreground."""
@@ -298,6 +321,7 @@ class Stream:
         if eye is not None and eye.fits(frame):
             return frame
         pixels = check_pixels(frame, "The frame")
+        pixels = pixels if pixels.flags.carray else pixels.copy()
         if eye is None:
             self._open(pixels.shape, pixels.dtype)
         elif (pixels.shape, pixels.dtype) != eye.format:
@@ -310,9 +334,8 @@ class Stream:
         height, width = shape[:2]
         if self.region is not None and self.region.shape != (height, width):
             raise ValueError(f"region must have the shape of the frames, {(height, width)}; got {self.region.shape}.")
-        least = max(1, round(SMALLEST_SHARE * height * width)) if self.min_area is None else self.min_area
         side = self.smoothing or (7 if height >= 200 else 5 if height >= 100 else 3)
-        self._eye = Eye(shape, dtype, side, least, not self.shadows, self.region)
+        self._eye = Eye(shape, dtype, side, self.min_area, not self.shadows, self.region)
 
     def _known(self, known: Any) -> Array:
         pixels, array = self._eyes().pixels, np.asarray(known)
@@ -321,7 +344,11 @@ class Stream:
         return array.astype(bool).reshape(-1)
 
     def card(self) -> dict[str, Any]:
-        """What the stream knows of itself: frames, rank, noise in 255ths, jumps of the scene, and its settings."""
+        """What the stream knows of itself.
+
+        Frames, components and how many of them are above noise (rank), the typical noise of a pixel beyond what its
+        neighbours allow for, in 255ths, jumps of the scene, and the settings.
+        """
         model = self._model
         return {
             "frames": self.n_frames,
@@ -346,6 +373,7 @@ class Stream:
             "numbers": {} if self._model is None else self._model.numbers(),
             "calm": asdict(self._calm),
             "n_frames": self.n_frames,
+            "learnt_at": self._learnt_at,
             "frozen": self.frozen,
             "shape": None if self._eye is None else list(self._eye.format[0]),
             "dtype": None if self._eye is None else str(self._eye.format[1]),
@@ -364,7 +392,7 @@ class Stream:
     def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, Array]) -> Self:
         try:
             return cls._restored(parameters, dict(arrays))
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError):
             raise store.StoreError("The file does not hold a complete stream of video.") from None
 
     @classmethod
@@ -374,16 +402,35 @@ class Stream:
             names = [name for name in arrays if name.startswith("encoder.")]
             encoder = Encoder._from_store(encoder, {name.removeprefix("encoder."): arrays.pop(name) for name in names})
         stream = cls(**parameters["settings"], encoder=encoder, region=arrays.pop("region", None))
-        stream.n_frames, stream.frozen = int(parameters["n_frames"]), bool(parameters["frozen"])
+        stream.n_frames, stream.frozen = int(parameters["n_frames"]), parameters["frozen"] is True
+        stream._learnt_at = int(parameters["learnt_at"])
         stream._calm = Calm(**parameters["calm"])
-        stream._first = list(arrays.pop("first", ()))
+        first = arrays.pop("first", np.empty((0, 0)))
+        if parameters["shape"] is None and (arrays or first.size):
+            raise ValueError
         if parameters["shape"] is not None:
-            stream._open(tuple(parameters["shape"]), np.dtype(parameters["dtype"]))
+            shape, dtype = tuple(parameters["shape"]), np.dtype(parameters["dtype"])
+            _check_format(shape, dtype, arrays["last"] if arrays else first[0])
+            stream._open(shape, dtype)
+        stream._first = list(first)
         if arrays:
             parts: dict[str, Any] = {name: part.copy() for name, part in arrays.items()}
+            check_parts(parts, stream._eyes().near.size)
             stream._model = Background(**parts, **parameters["numbers"])
-            m, pixels = stream._eyes().deviation.size, stream._eyes().near.size
-            sizes = [part.shape[-1] for part in (stream._model.components, stream._model.variance, stream._model.last)]
-            if sizes != [m] * 3 or len(stream._model.seen) != pixels or len(stream._model.waited) != pixels:
-                raise ValueError
         return stream
+
+
+def _check_format(shape: tuple[int, ...], dtype: Any, row: Array) -> None:
+    """Refuse a size or type that no frame has, or that is not that of a stored row."""
+    colours = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
+    if not colours or min(shape) < 1 or dtype not in (np.uint8, np.uint16, np.float32):
+        raise ValueError
+    if (row.shape, row.dtype) != ((math.prod(shape),), dtype):
+        raise ValueError
+
+
+def _checked_region(region: Any) -> NDArray[np.bool_]:
+    array = np.asarray(region)
+    if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        raise ValueError(f"region must be an array of flags of shape (height, width), got {array.dtype} {array.shape}.")
+    return np.ascontiguousarray(array != 0)
