@@ -176,10 +176,10 @@ def learn(frame, scale, components, codes, variance, near, *, patience=0, last=N
     near = near.reshape(-1).astype(np.uint8)
     counted = learn_from_frame(
         x, scale, 1, codes, given.get("deviation", np.zeros_like(x)), near, near, 2, patience,
-        given.get("forgetting", 0.98), F(0.1), F(given.get("lam", 1e3)), F(9.0), F(1e-5), F(0.1), F(0.01),
+        given.get("forgetting", 0.98), 0.0, 0.1, given.get("lam", 1e3), F(9.0), F(1e-5), F(0.1), F(0.01),
         *state.values(), zeros_for(len(codes)),
     )  # fmt: skip
-    return state, counted
+    return state, counted[:3]
 
 
 def test_learning_is_recursive_least_squares(rng):

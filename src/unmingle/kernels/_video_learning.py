@@ -173,18 +173,20 @@ def _become_background(ripe, first, channels, x, scale, code, energy, atoms):  #
 @announced
 @compiled
 def learn_from_frame(  # type: ignore[no-untyped-def]
-    x, scale, channels, codes, deviation, near, near_entries, frames, patience, forgetting, lam_star, lam, factor,
-    least, rate, slow_rate, atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
+    x, scale, channels, codes, deviation, near, near_entries, frames, patience, forgetting, faint, lam_star, lam,
+    factor, least, rate, slow_rate, atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
 ):  # fmt: skip
     """Take a frame into the background: what stands still, the noise, and the atoms; all arrays of the last line.
 
     With lam = 0 the atoms stay as they are. With A the faded ``squares`` of codes, the step of recursive least squares
-    is gain = (A + lam_* I)^-1 s, and the regulariser, which fades with the rest, is put back on each atom alone.
+    is gain = (A + lam_* I)^-1 s, and the regulariser, which fades with the rest, is put back on each atom alone. A
+    black frame, |s|^2 below the ``faint`` share of trace A, says nothing, and nothing is forgotten for it.
 
     Returns
     -------
-    tuple of int
-        Pixels near foreground, those of them that did not change, and those that became background.
+    tuple
+        Pixels near foreground, those of them that did not change, those that became background, and by how much the
+        past faded.
     """
     scale, lam, factor, least = np.float32(scale), np.float32(lam), np.float32(factor), np.float32(least)
     rate, slow_rate = np.float32(rate), np.float32(slow_rate)
@@ -193,8 +195,14 @@ def learn_from_frame(  # type: ignore[no-untyped-def]
     )
     follow_noise(deviation, last_deviation, scale, near_entries, rate, slow_rate, least, variance)
     if lam == 0:
-        return counted
+        return counted[0], counted[1], counted[2], forgetting
     q = len(zeros)
+    strength = usual = 0.0
+    for a in range(q):
+        strength += codes[a] * codes[a]
+        usual += squares[a, a]
+    if strength < faint * usual:
+        forgetting = 1.0
     system, triangle, solution, rhs = np.empty((q, q)), np.empty((q, q)), np.empty(q), np.empty(q)
     gain, keep = np.empty(q, np.float32), np.empty(q, np.float32)
     for a in range(q):
@@ -207,4 +215,4 @@ def learn_from_frame(  # type: ignore[no-untyped-def]
     _solve_positive(system, rhs, triangle, solution)
     gain[:] = solution
     learn_frame(x, scale, atoms, codes, gain, keep, lam, near_entries, sample, sampled, zeros)
-    return counted
+    return counted[0], counted[1], counted[2], forgetting

@@ -158,18 +158,15 @@ class Background:
         """
         entries = near if channels == 1 else np.repeat(near, channels)
         lam = 0.0 if fixed else self.outlier_penalty
-        strength = float(self.codes @ self.codes)
-        if strength < FAINT * np.trace(self.squares) / max(self.weight, 1.0):
-            forgetting = 1.0  # a black frame says nothing, and nothing is forgotten for it
-        if strength < 1e-12 and not fixed:
-            self._awake()
-        inside, still, absorbed = kernels.learn_from_frame(
+        inside, still, absorbed, kept = kernels.learn_from_frame(
             x, self.scale, channels, self.codes, deviation, near, entries, frames, 0 if fixed else patience,
-            forgetting, RANK_PENALTY, lam, factor, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE,
+            forgetting, FAINT / self.weight, RANK_PENALTY, lam, factor, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE,
             self.components, self.squares, self.variance, self.last, self.last_deviation, self.seen, self.waited,
             self.sample, self.sampled, self.zeros,
         )  # fmt: skip
-        self.weight = forgetting * self.weight + 1.0
+        self.weight = kept * self.weight + 1.0
+        if 2 * inside > near.size and not absorbed and not fixed:
+            self._awake()
         self.learnt += 1
         if self.learnt == REFRESH_EVERY or absorbed > 0.005 * near.size:
             self._refresh()
@@ -186,7 +183,7 @@ class Background:
 
     def _awake(self) -> None:
         """Give components that have vanished, after a black start, a code by which they can learn."""
-        if np.abs(self.components).max() < 1e-6:
+        if np.abs(self.codes).max() < 1e-6 and np.abs(self.components).max() < 1e-6:
             self.components[0] = self.sampled[0] = 0.0
             self.codes[0] = 0.5 * (self.last.size / 30.0) ** 0.25
 
