@@ -121,7 +121,7 @@ def test_a_folder_of_images(run, frames):
 def test_images_are_brought_to_one_size(run, frames):
     Image.fromarray(np.full((8, 12, 3), 128, np.uint8)).save(frames / "frame 07.png")
     ended = run("train", "frames", *QUICK)
-    assert failed(ended, "frame 07.png has 8 x 12 pixels, but frame 00.png has 4 x 6 pixels", "--size HxW")
+    assert failed(ended, "frame 07.png has 12 x 8 pixels, but frame 00.png has 6 x 4 pixels", "--size HxW")
     assert not list(frames.parent.glob("model*"))
     ended = run("train", "frames", *QUICK, "--size", "2x3", "--json")
     assert ended.code == 0, ended.err

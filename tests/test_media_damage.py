@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from unmingle.media import IncompleteError, MediaError, open_frames, open_writer
+from unmingle.media._video import _check_complete, open_video
 
 N = 60
 
@@ -153,6 +154,37 @@ def test_nobody_cries_wolf(tmp_path):
         assert len(list(frames)) == 10
 
 
+def test_an_avi_that_leaves_pictures_out_is_complete(tmp_path):
+    """Its header counts all steps, also those without a picture; cut off it is short in time as well."""
+    path, n = tmp_path / "tree.avi", 68
+    with av.open(path, "w") as container:
+        stream = container.add_stream("mjpeg", rate=15)
+        stream.height, stream.width, stream.pix_fmt = 48, 64, "yuvj420p"
+        for number in range(n):
+            frame = av.VideoFrame.from_ndarray(np.full((48, 64), 3 * number, np.uint8), format="gray")
+            frame.pts = 7 * number
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    with open_frames(path) as frames:
+        assert frames.n_frames > 2 * n
+        assert len(list(frames)) == n
+    cut(path, 0.7)
+    came, error = read_until_error(path)
+    assert isinstance(error, IncompleteError)
+    assert len(came) < n
+    assert "is cut off" in str(error)
+
+
+def test_damage_that_costs_no_frame(tmp_path):
+    write_video(tmp_path / "street.mkv")
+    video = open_video(f"file:{tmp_path / 'street.mkv'}", "street.mkv")
+    video.n_frames = video.given = N
+    video.damaged = 2
+    sentence = r"^street\.mkv is damaged in 2 places: all 60 frames came, but some may look wrong\.$"
+    with video.container, pytest.raises(IncompleteError, match=sentence):
+        _check_complete(video)
+
+
 def test_a_damaged_part_is_skipped_and_told(tmp_path, rng):
     path = tmp_path / "street.mp4"
     write_video(path, options={"movflags": "faststart"})
@@ -163,7 +195,8 @@ def test_a_damaged_part_is_skipped_and_told(tmp_path, rng):
     came, error = read_until_error(path)
     assert isinstance(error, IncompleteError)
     assert str(error).startswith("street.mp4 is damaged in ")
-    assert str(error).endswith(f": {len(came)} frames could be read.")
+    some, whole = f": {len(came)} frames could be read.", f": all {N} frames came, but some may look wrong."
+    assert str(error).endswith(whole if len(came) == N else some)
     assert len(came) >= 0.8 * N
     assert came[-1].time == pytest.approx((N - 1) / 25, abs=0.05)
 

@@ -203,7 +203,7 @@ def test_an_image_of_another_size_comes_after_the_others(tmp_path):
         Image.fromarray(np.zeros(size, np.uint8)).save(tmp_path / f"{number}.png")
     with open_frames(tmp_path) as frames:
         assert [next(frames).time, next(frames).time] == [0.0, 0.04]
-        with pytest.raises(SizesDifferError, match=r"2\.png has 5 x 6 pixels, but 0\.png has 4 x 6 pixels"):
+        with pytest.raises(SizesDifferError, match=r"2\.png has 6 x 5 pixels, but 0\.png has 6 x 4 pixels"):
             next(frames)
 
 
@@ -338,6 +338,36 @@ def test_standard_input_as_a_process(video):
     sent = matroska.read_bytes()
     done = subprocess.run([sys.executable, "-c", program], input=sent, capture_output=True, check=True)
     assert done.stdout == b"standard input 20 None\n"
+
+
+READ_STANDARD_INPUT = """
+from unmingle.media import MediaError, open_frames
+try:
+    with open_frames("-") as frames:
+        print(frames.n_frames, sum(1 for _ in frames), end="")
+except MediaError as error:
+    print(error, end="")
+"""
+
+
+def test_an_mp4_with_its_index_at_the_end_from_standard_input(tmp_path, rng):
+    """A file can be skipped in, a pipe cannot; of one longer than FFmpeg's buffer the pictures are then gone."""
+    path, command = tmp_path / "street.mp4", [sys.executable, "-c", READ_STANDARD_INPUT]
+    encode(path, rng.integers(0, 256, (60, 240, 320), np.uint8))
+    assert path.stat().st_size > 1_000_000
+    with path.open("rb") as content:
+        done = subprocess.run(command, stdin=content, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("60 60", "")
+    done = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=True)
+    assert b"standard input gives no picture: to be read from a pipe" in done.stdout
+    assert b"an MP4 must have its index in front (faststart); give the file's name, or use .mkv." in done.stdout
+
+
+def test_an_mp4_with_its_index_at_the_end_from_an_address_that_cannot_skip(tmp_path, rng, server):
+    encode(tmp_path / "street.mp4", rng.integers(0, 256, (60, 240, 320), np.uint8))
+    sentence = r"street\.mp4 gives no picture: .* an address that cannot skip, an MP4 must have its index in front"
+    with pytest.raises(MediaError, match=sentence):
+        read(f"{server}/street.mp4")
 
 
 def test_standard_input_that_is_no_file(video, monkeypatch):

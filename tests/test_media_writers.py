@@ -177,6 +177,37 @@ def test_times_that_stand_still_or_go_back_are_moved_on(tmp_path, suffix):
         writer.write(scene(1)[0], float("nan"))
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [0.04] * 64 + [12.4],
+        [0.04] * 64 + [12.4, 0.04],
+        [0.04] * 64 + [12.4] + [0.04] * 4,
+        [0.5, 0.04, 1.0, 0.3, 0.02] * 9,
+        [0.04] * 9,
+        [3.0],
+        [],
+    ],
+    ids=["gap before the last", "gap before two", "gap before five", "uneven", "even", "two frames", "one frame"],
+)
+@pytest.mark.parametrize("suffix", VIDEOS)
+def test_the_duration_holds_every_step_and_a_typical_one(tmp_path, suffix, steps):
+    path = tmp_path / f"a{suffix}"
+    times = np.cumsum([0.0, *steps])
+    with open_writer(path) as writer:
+        for time, pixels in zip(times, scene(len(times)), strict=True):
+            writer.write(pixels, time)
+    end = times[-1] + (np.median(steps) if steps else 0.04)
+    with av.open(path) as container:
+        stream = container.streams.video[0]
+        assert container.duration / 1e6 == pytest.approx(end, abs=2e-3)
+        assert stream.duration is None or stream.duration * stream.time_base == pytest.approx(end, abs=2e-3)
+        packets = [packet for packet in container.demux(stream) if packet.size]
+        assert sum(packet.duration * packet.time_base for packet in packets) >= end - 2e-3
+    with open_frames(path) as source:
+        assert np.allclose([frame.time for frame in source], times, atol=1e-3)
+
+
 def test_without_h264_the_command_is_named(tmp_path, monkeypatch):
     class Container:
         def add_stream(self, *arguments, **options):
@@ -243,6 +274,24 @@ def test_an_error_keeps_what_was_written(tmp_path, name):
         interrupted()
     assert os.listdir(tmp_path) == [name]
     assert len(read(tmp_path / name)) == 7
+
+
+@pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
+def test_an_interrupt_within_the_encoder_keeps_what_was_written(tmp_path, monkeypatch, name):
+    def interrupted(frame):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    def write_interrupted():
+        with open_writer(tmp_path / name) as writer:
+            for pixels in scene(7):
+                writer.write(pixels)
+            monkeypatch.setattr(writer, "_encode", interrupted)
+            writer.write(scene(1)[0])
+
+    with pytest.raises(KeyboardInterrupt):
+        write_interrupted()
+    assert len(read(tmp_path / name)) == 6
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.npz"])
@@ -314,9 +363,12 @@ def write_limited(path, n):
 @pytest.mark.parametrize("name", ["a.mp4", "a.mkv", "a.npz"])
 def test_a_file_that_grows_too_large_keeps_what_is_complete(tmp_path, name, n):
     path = tmp_path / name
-    assert write_limited(path, n) == f"{path} cannot be written: file too large; what was complete is kept in {path}."
+    told = write_limited(path, n)
     assert os.listdir(tmp_path) == [name]
-    assert n_readable(path) >= 3
+    n_kept = n_readable(path)
+    assert n_kept >= 3
+    kept = "what was complete is" if name == "a.mp4" else f"the first {n_kept} frames are"  # not one whole fragment
+    assert told == f"{path} cannot be written: file too large; {kept} kept in {path}."
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit of file sizes")
@@ -360,10 +412,27 @@ def test_a_full_disk(tmp_path, rng, monkeypatch, name, room):
 
     with pytest.raises(MediaError, match=sentence) as caught:
         fill()
-    kept = f"; what was complete is kept in {tmp_path / name}."
+    kept = f" kept in {tmp_path / name}."
     assert (kept in str(caught.value)) == (os.listdir(tmp_path) == [name])
     assert room < 150_000 or kept in str(caught.value)
     assert os.listdir(tmp_path) in ([], [name])
+
+
+def test_a_kept_mp4_ends_with_a_whole_fragment(tmp_path, rng, monkeypatch):
+    class Full(write_video._File):
+        def __init__(self, path):
+            super().__init__(path)
+            self._file = FullDisk(self._file, 300_000)
+
+    monkeypatch.setattr(write_video, "_File", Full)
+    noise = rng.integers(0, 256, (200, 64, 64), np.uint8)
+    with pytest.raises(MediaError, match="no space left on device; the first") as caught:
+        write(tmp_path / "a.mp4", noise)
+    n = len(read(tmp_path / "a.mp4"))
+    assert 40 < n < 200
+    assert f"the first {n} frames are kept in" in str(caught.value)
+    ends = list(write_video._boxes(tmp_path / "a.mp4"))
+    assert ends[-1] == (b"mdat", (tmp_path / "a.mp4").stat().st_size)
 
 
 def test_a_full_disk_while_images_are_written(tmp_path, monkeypatch):
@@ -376,7 +445,7 @@ def test_a_full_disk_while_images_are_written(tmp_path, monkeypatch):
         return real(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(MediaError, match="cannot be written: no space left on device; what was complete is kept in"):
+    with pytest.raises(MediaError, match="cannot be written: no space left on device; the first 3 frames are kept in"):
         write(tmp_path / "images", scene(8))
     assert sorted(os.listdir(tmp_path / "images")) == [f"frame_00000{number}.png" for number in (1, 2, 3)]
 
@@ -386,7 +455,7 @@ def test_a_full_disk_while_arrays_are_compressed(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(write_files, "put_in_place", full)
-    sentence = r"a\.npz cannot be written: no space left on device; what was complete is kept in .*a\.partial\.npy\.$"
+    sentence = r"a\.npz cannot be written: no space left on device; the first 3 frames are kept in .*a\.partial\.npy\.$"
     with pytest.raises(MediaError, match=sentence):
         write(tmp_path / "a.npz", scene(3))
     assert os.listdir(tmp_path) == ["a.partial.npy"]

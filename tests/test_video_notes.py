@@ -1,6 +1,7 @@
 """What the command line notes down about a film of any length: events, highlights, and words for both."""
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from PIL import Image
 from unmingle.apps.video import Box, Separation
 from unmingle.cli.events import EventFinder, write_events
 from unmingle.cli.highlights import Highlights, Stretches, reduced
+from unmingle.cli.steps import Steps
 from unmingle.cli.video_card import clock, facts, share
 from unmingle.cli.video_plot import time_plot
 
@@ -41,10 +43,26 @@ def test_gaps_are_measured_in_the_time_of_the_source():
     late = [found(5.0 + 0.1 * number, 0.2) for number in range(3)]
     rows = events_of([*close, *late])
     assert [(row["event"], row["start"], row["end"], row["duration"]) for row in rows] == [
-        (1, 0.0, 0.2, 0.2),
-        (2, 5.0, 5.2, 0.2),
+        (1, 0.0, 0.3, 0.3),
+        (2, 5.0, 5.3, 0.3),
     ]
     assert [row["peak_share"] for row in rows] == [0.1, 0.2]
+
+
+@pytest.mark.parametrize("gap", [0.0, 1.0])
+def test_slow_films_have_events(gap):
+    scores = [0.0, 0.1, 0.2, 0.1, 0.0, 0.0, 0.1, 0.1, 0.1, 0.1]
+    rows = events_of([found(60.0 * number, score) for number, score in enumerate(scores)], gap)
+    assert [(row["first_frame"], row["last_frame"], row["duration"]) for row in rows] == [(1, 3, 180.0), (6, 9, 240.0)]
+
+
+def test_the_typical_step_is_not_that_of_a_gap():
+    steps = Steps(10.0)
+    assert steps.typical == 0.1
+    for time in (0.0, 0.25, 0.5, 90.0, 90.25):
+        steps.add(time)
+    assert steps.typical == 0.25
+    assert Steps().typical == 0.0
 
 
 def test_fewer_than_three_frames_are_no_event():
@@ -76,7 +94,7 @@ def test_the_box_is_around_all_of_an_event():
 def test_events_are_written_with_milliseconds(tmp_path):
     write_events(tmp_path / "events.csv", events_of([found(0.1 * number, 0.125) for number in range(3)]))
     lines = (tmp_path / "events.csv").read_text().splitlines()
-    assert lines[1] == "1,0.000,0.200,0.200,0,2,0.12500,0.000,3,2,9,6"
+    assert lines[1] == "1,0.000,0.300,0.300,0,2,0.12500,0.000,3,2,9,6"
 
 
 def test_stretches_keep_the_best_and_never_too_many():
@@ -163,7 +181,7 @@ def test_the_card_leaves_out_what_is_not_known():
     card = {
         "frames": 1200, "height": 48, "width": 64, "duration": 48.0, "rank": None, "noise": None, "mean_share": 0.01,
         "largest_share": 0.2, "adapting_frames": 9, "scene_changes": 1, "dropped": 0, "frames_per_second": None,
-        "seconds": {"reading": 1.0, "separating": 2.0, "writing": 0.5},
+        "region": False, "seconds": {"reading": 1.0, "separating": 2.0, "writing": 0.5},
     }  # fmt: skip
     told = facts(card)
     assert told["film"] == "1,200 frames of 64 x 48 pixels, 0:48.0"
@@ -172,6 +190,11 @@ def test_the_card_leaves_out_what_is_not_known():
     told = facts({**card, "rank": 3, "noise": 2.34, "dropped": 5})
     assert (told["rank of the background"], told["noise"]) == ("3", "2.3 of 255 grey steps")
     assert told["dropped"].startswith("5 frames")
+    assert told["foreground"] == "1 % of the picture on average, at most 20 %"
+    told = facts({**card, "frames": 1, "dropped": 1, "region": True})
+    assert told["film"].startswith("1 frame of")
+    assert told["dropped"].startswith("1 frame that")
+    assert told["foreground"] == "1 % of the region on average, at most 20 %"
 
 
 def test_the_plot_has_real_times_and_bands():
@@ -180,3 +203,11 @@ def test_the_plot_has_real_times_and_bands():
     assert [mark in plot for mark in (">0:00<", ">0:30<", ">1:10<", ">6 %<")] == [True] * 4
     assert plot.count("<rect") == 1
     assert time_plot([], [], label="nothing").count("<svg") == 1
+
+
+def test_small_shares_and_late_bands_fit_into_the_plot():
+    plot = time_plot([0.0, 10.0], [0.0, 0.0001], bands=[(5.0, 20.0)], label="share")
+    assert '<text x="64"' in plot
+    assert ">0.0075 %<" in plot
+    (left, width), *_ = re.findall(r'<rect [^>]*x="([0-9.]+)"[^>]*width="([0-9.]+)"', plot)
+    assert float(left) + float(width) == pytest.approx(944)

@@ -94,8 +94,14 @@ def test_the_status_tells_how_it_goes(server, found):
     told = json.loads(ask(server, "status")[2])
     assert (told["source"], told["frames"], told["dropped"]) == ("front door", 40, 3)
     assert (told["time"], told["share"], told["state"]) == (found[39].time, found[39].score, found[39].state)
+    assert told["whole"] == "picture"
     assert (told["false_alarm_rate"], told["frozen"]) == (Stream().false_alarm_rate, False)
     assert told["rate"] > 0
+
+
+def test_shares_of_a_region_are_called_so():
+    with Preview(Stream(region=np.ones((48, 64), bool)), "front door") as running:
+        assert json.loads(ask(running, "status")[2])["whole"] == "region"
 
 
 def test_the_newest_pictures_come_together(server, found):

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from . import console
+from .interrupts import exit_code
 from .options import Json, Quiet, penalty
 from .train_command import train
 from .video_command import video
@@ -21,17 +22,13 @@ class Plain(TyperGroup):
         """Run the command; exit with code 1 after a failure, 130 after an interrupt."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             console.say("Interrupted; results that were not complete are not kept.")
-            raise typer.Exit(130) from None
+            raise typer.Exit(exit_code(error)) from None
         except BrokenPipeError:
             raise
-        except MemoryError:
-            console.say("Error: the data do not fit into memory.")
-        except OSError as error:
-            console.say(f"Error: {error.filename}: {error.strerror}." if error.filename else f"Error: {error}")
-        except (ValueError, ImportError) as error:
-            console.say(f"Error: {error}")
+        except (MemoryError, OSError, ValueError, ImportError) as error:
+            console.say_failure(error)
         raise typer.Exit(1)
 
 

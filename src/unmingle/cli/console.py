@@ -41,6 +41,16 @@ def say(message: object) -> None:
     print(printable(" ".join(str(message).split())), file=sys.stderr)
 
 
+def say_failure(error: Exception) -> None:
+    """Print on standard error, in one sentence, what went wrong."""
+    if isinstance(error, MemoryError):
+        say("Error: the data do not fit into memory.")
+    elif isinstance(error, OSError) and error.filename:
+        say(f"Error: {error.filename}: {error.strerror}.")
+    else:
+        say(f"Error: {error}")
+
+
 def printable(text: str) -> str:
     """Replace what a terminal might obey instead of show."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
@@ -116,7 +126,8 @@ def print_video(
     if events:
         results.print(_table(head, events[:MOST_EVENTS]))
     more = len(events) - MOST_EVENTS
-    results.print(f"and {more} more events\n" if more > 0 else "" if events else "no events")
+    further = f"and {more} more {'event' if more == 1 else 'events'}\n" if more > 0 else ""
+    results.print(further if events else "no events")
     for name, path in written.items():
         results.print(f"{name}: {path}", soft_wrap=True)
 

@@ -9,16 +9,22 @@ from typing import Any
 
 from ..apps.video import Separation
 from ..store import write_atomically
+from .steps import Steps
 
 LEAST_FRAMES = 3
 """What is there for fewer frames is no event."""
+LEAST_GAP = 1.5
+"""Steps from frame to frame; an event goes on for so long whatever the gap is."""
 COUNTING = ("watching", "frozen")
 """States in which foreground counts; while the scene changes as a whole it says little."""
 
 
 @dataclass
 class Event:
-    """A stretch of a film with foreground; times in seconds, frames counted from 0, and a box around all of it."""
+    """A stretch of a film with foreground; times in seconds, frames counted from 0, and a box around all of it.
+
+    It ends when its last frame does.
+    """
 
     start: float
     end: float
@@ -32,12 +38,12 @@ class Event:
     bottom: int
 
     @classmethod
-    def begin(cls, number: int, found: Separation) -> "Event":
-        """Start an event with a frame."""
+    def begin(cls, number: int, found: Separation, step: float = 0.0) -> "Event":
+        """Start an event with a frame, which lasts for a step."""
         boxes, time = found.boxes, found.time
         sides = (min(box.left for box in boxes), min(box.top for box in boxes))
         other = (max(box.right for box in boxes), max(box.bottom for box in boxes))
-        return cls(time, time, number, number, found.score, time, *sides, *other)
+        return cls(time, time + step, number, number, found.score, time, *sides, *other)
 
     def extend(self, later: "Event") -> None:
         """Take in what came later."""
@@ -63,22 +69,29 @@ class EventFinder:
     Parameters
     ----------
     gap : float
-        Seconds without foreground after which an event is over.
+        Seconds without foreground after which an event is over; at least one and a half steps from frame to frame.
+    rate : float, optional
+        Frames in a second, as far as it is known.
     """
 
-    def __init__(self, gap: float) -> None:
+    def __init__(self, gap: float, rate: float | None = None) -> None:
         self.gap = gap
         self.events: list[Event] = []
         self._open: Event | None = None
         self._frames = 0
+        self._seen = 0.0
+        self._steps = Steps(rate)
 
     def push(self, number: int, found: Separation) -> None:
         """Look at the next frame."""
-        if self._open is not None and found.time - self._open.end > self.gap:
+        self._steps.add(found.time)
+        step = self._steps.typical
+        if self._open is not None and found.time - self._seen > max(self.gap, LEAST_GAP * step):
             self.close()
         if not found.boxes or found.score <= 0.0 or found.state not in COUNTING:
             return
-        news = Event.begin(number, found)
+        self._seen = found.time
+        news = Event.begin(number, found, step)
         if self._open is None:
             self._open, self._frames = news, 1
         else:

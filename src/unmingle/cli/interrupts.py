@@ -1,4 +1,4 @@
-"""Ctrl-C at a moment when nothing is half done."""
+"""Ctrl-C, or the wish of the system to end, at a moment when nothing is half done."""
 
 import signal
 import threading
@@ -6,6 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Terminated(KeyboardInterrupt):
+    """The system, not the user, wants the work to end."""
+
+
+def exit_code(error: KeyboardInterrupt) -> int:
+    """The exit code that shells expect after an interrupt."""
+    return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
 class Interrupts:
@@ -17,24 +28,27 @@ class Interrupts:
     ----------
     pending : bool
         Whether there was one.
+    terminated : bool
+        Whether it came from the system: SIGTERM, not Ctrl-C.
     """
 
     def __init__(self) -> None:
         self.pending = False
+        self.terminated = False
         self._allowed = False
-        self._former: Any = None
+        self._former: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            self._former = signal.signal(signal.SIGINT, self._receive)
+        if threading.current_thread() is threading.main_thread():
+            heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+            self._former = {number: signal.signal(number, self._receive) for number in heard}
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._former is not None:
-            signal.signal(signal.SIGINT, self._former)
+        for number, former in self._former.items():
+            signal.signal(number, former)
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
@@ -42,12 +56,16 @@ class Interrupts:
         self._allowed = True
         try:
             if self.pending:
-                raise KeyboardInterrupt
+                raise self._kind()
             yield
         finally:
             self._allowed = False
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
+        self.terminated = number == signal.SIGTERM
         if self._allowed or self.pending:
-            raise KeyboardInterrupt
+            raise self._kind()
         self.pending = True
+
+    def _kind(self) -> KeyboardInterrupt:
+        return Terminated() if self.terminated else KeyboardInterrupt()

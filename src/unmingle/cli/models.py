@@ -115,7 +115,8 @@ def _relative_difference(ours: Array, theirs: Array) -> float:
 
 def described(path: Path) -> dict[str, Any]:
     """Return how the encoder in a model file is built."""
-    encoder = load_encoder(path, None).encoder
+    own = getattr(load(path), "encoder", None)
+    encoder = own if isinstance(own, Encoder) else load_encoder(path, None).encoder
     return {**figures(encoder), "departure": departure(encoder), "bytes": path.stat().st_size}
 
 

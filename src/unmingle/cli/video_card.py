@@ -19,25 +19,37 @@ def share(value: float) -> str:
     return f"{100 * value:.2g} %" if value < 0.1 else f"{100 * value:.0f} %"
 
 
+def counted(number: int, name: str) -> str:
+    """A number of things, such as 1 frame or 2,000 frames."""
+    return f"{number:,} {name if number == 1 else f'{name}s'}"
+
+
+def whole(card: Mapping[str, Any]) -> str:
+    """What the shares of a card are shares of."""
+    return "region" if card["region"] else "picture"
+
+
 def facts(card: Mapping[str, Any]) -> dict[str, str]:
     """The card, each line with its name."""
     told = {
-        "film": f"{card['frames']:,} frames of {card['width']} x {card['height']} pixels, {clock(card['duration'], 1)}",
+        "film": f"{counted(card['frames'], 'frame')} of {card['width']} x {card['height']} pixels, "
+        f"{clock(card['duration'], 1)}",
         "rank of the background": str(card["rank"]),
         "noise": f"{card['noise'] or 0:.1f} of 255 grey steps",
-        "foreground": f"{share(card['mean_share'])} of the picture on average, at most {share(card['largest_share'])}",
+        "foreground": f"{share(card['mean_share'])} of the {whole(card)} on average, "
+        f"at most {share(card['largest_share'])}",
         "scene changes": _changes(card["scene_changes"], card["adapting_frames"]),
         "time": ", ".join(f"{name} {seconds:.1f} s" for name, seconds in card["seconds"].items()),
-        "speed": f"{card['frames_per_second'] or 0:.0f} frames/s",
+        "processing speed": f"{card['frames_per_second'] or 0:.0f} frames/s",
     }
     if card["dropped"]:
-        told["dropped"] = f"{card['dropped']:,} frames that came too fast"
+        told["dropped"] = f"{counted(card['dropped'], 'frame')} that came too fast"
     unknown = [line for line, key in (("rank of the background", "rank"), ("noise", "noise")) if card[key] is None]
     return {name: words for name, words in told.items() if name not in unknown}
 
 
 def _changes(changes: int, frames: int) -> str:
-    return f"{changes}, which took {frames} {'frame' if frames == 1 else 'frames'} to learn" if changes else "none"
+    return f"{changes}, which took {counted(frames, 'frame')} to learn" if changes else "none"
 
 
 EVENT_HEAD = ("event", "start", "end", "seconds", "frames", "peak", "place")

@@ -25,7 +25,8 @@ def time_plot(
     label : str
         What is shown.
     """
-    room = _Room(max(times, default=0.0) or 1.0, _round_up(max(shares, default=0.0)))
+    last = max([*times, *(end for _, end in bands)], default=0.0) or 1.0
+    room = _Room(last, _round_up(max(shares, default=0.0)))
     shaded = "".join(
         f'<rect class="area second" x="{room.x(start)}" y="{room.top}" '
         f'width="{max(1.5, round(room.x(end) - room.x(start), 1))}" height="{room.base - room.top}"/>'
@@ -52,7 +53,7 @@ class _Room:
     most: float
     width: int = 960
     height: int = 250
-    left: int = 48
+    left: int = 72
     top: int = 26
     right: int = 16
     bottom: int = 28

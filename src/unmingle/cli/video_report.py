@@ -8,7 +8,7 @@ from .. import __version__, report
 from ..apps.video import Stream
 from . import video_card
 from .highlights import VIEWS, Moment
-from .video_card import clock, share
+from .video_card import clock, counted, share, whole
 from .video_plot import time_plot
 from .video_stream import described
 from .watching import Watched
@@ -34,7 +34,7 @@ def write_page(name: str, stream: Stream, watched: Watched) -> str:
         f"{name}: background and foreground",
         *_opening(name, card, rows, watched),
         *_strip(watched),
-        *_timeline(watched, rows),
+        *_timeline(watched, card, rows),
         *_events(rows),
         *_card(card),
         *_settings(stream),
@@ -43,13 +43,14 @@ def write_page(name: str, stream: Stream, watched: Watched) -> str:
 
 
 def _opening(name: str, card: dict[str, Any], rows: Sequence[dict[str, Any]], watched: Watched) -> list[str]:
-    size = f"{card['frames']:,} frames of {card['width']} × {card['height']} pixels in {clock(card['duration'], 1)}"
+    frames = counted(card["frames"], "frame")
+    size = f"{frames} of {card['width']} × {card['height']} pixels in {clock(card['duration'], 1)}"
     busy = sum(row["duration"] for row in rows)
     figures = {
-        "events": str(len(rows)),
+        "event" if len(rows) == 1 else "events": str(len(rows)),
         "time with foreground": clock(busy),
-        "of the picture at most": share(card["largest_share"]),
-        "frames a second": f"{card['frames_per_second'] or 0:.0f}",
+        f"of the {whole(card)} at most": share(card["largest_share"]),
+        "frames processed a second": f"{card['frames_per_second'] or 0:.0f}",
     }
     if card["rank"] is not None:
         figures["rank of the background"] = str(card["rank"])
@@ -76,11 +77,11 @@ def _picture(moment: Moment, view: str) -> str:
     return report.photo(moment.pictures[view], f"{view} at {clock(moment.time, 1)}")
 
 
-def _timeline(watched: Watched, rows: Sequence[dict[str, Any]]) -> list[str]:
+def _timeline(watched: Watched, card: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
     assert watched.highlights is not None
     times, shares = watched.highlights.curve()
     bands = [(row["start"], row["end"]) for row in rows]
-    plot = time_plot(times, shares, bands=bands, label="share of the picture that is foreground")
+    plot = time_plot(times, shares, bands=bands, label=f"share of the {whole(card)} that is foreground")
     caption = "The largest share around each moment, over the time of the film. Events are shaded."
     return [report.heading("Foreground over time"), report.figure(plot, caption)]
 
@@ -99,5 +100,4 @@ def _card(card: dict[str, Any]) -> list[str]:
 
 
 def _settings(stream: Stream) -> list[str]:
-    named = {name.replace("_", " "): words for name, words in described(stream).items()}
-    return [report.heading("Settings"), report.paragraph("Memory and patience are in frames."), report.facts(named)]
+    return [report.heading("Settings"), report.facts(described(stream))]

@@ -54,7 +54,7 @@ def _check_place(path: Path) -> None:
 def write_results(targets: Targets, name: str, stream: Stream, watched: Watched, keep_model: bool) -> dict[str, Path]:
     """Write all but the films; a failure of one does not keep the others from being written.
 
-    The first error becomes that of the film, unless it has one. Returns what was written.
+    Every failure is kept. Returns what was written.
     """
     ways: dict[str, Callable[[Path], None]] = {
         "events": lambda path: write_events(path, watched.finder.rows()),
@@ -70,7 +70,7 @@ def write_results(targets: Targets, name: str, stream: Stream, watched: Watched,
             ways[result](path)
             written[result] = path
         except (StoreError, OSError) as error:
-            watched.error = watched.error or error
+            watched.failures.append(error)
     return written
 
 

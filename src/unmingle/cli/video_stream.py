@@ -1,16 +1,20 @@
 """Streams from the options of `unmingle video`: new ones, and such that go on where they were saved."""
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import typer
 
-from .. import load
+from .. import load, store
 from ..apps.video import Stream
 from ..encoder import Encoder
-from ..media import IMAGE_RATE, read_image
+from ..media import IMAGE_RATE, Frame, read_image
+from .video_card import counted
 
 UNSET = {
     "patience": "never",
@@ -19,6 +23,15 @@ UNSET = {
     "smoothing": "by the size of the picture",
 }
 """What it means that a setting is None."""
+NAMES = {
+    "n_components": "--components",
+    "n_layers": "layers of a frame",
+    "shadows": "--keep-shadows",
+    "start": "frames to start from",
+    "random_state": "seed of the choice of pixels",
+}
+"""What settings are called on the command line or, if they are no options, in words; all others by their name."""
+IN_FRAMES = ("memory", "patience")
 
 
 @dataclass(frozen=True)
@@ -44,6 +57,10 @@ class Settings:
     def stream(self, rate: float | None) -> Stream:
         """A new stream for a film of so many frames in a second."""
         rate = rate or IMAGE_RATE
+        if self.memory is not None and self.memory * rate <= 1.0:
+            raise typer.BadParameter(
+                f"--memory must be longer than one frame, here {1.0 / rate:.3g} seconds; got {self.memory:g} seconds."
+            )
         wanted: dict[str, Any] = {
             "n_components": self.components,
             "memory": None if self.memory is None else self.memory * rate,
@@ -84,19 +101,89 @@ def read_region(path: Path) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return region
 
 
+def first_check(name: str, stream: Stream, settings: Settings, model: Path | None) -> Callable[[Frame], None]:
+    """Return what refuses the first frame of a film if it does not fit to a file that was given.
+
+    Parameters
+    ----------
+    name : str
+        What to call the film.
+    stream : Stream
+        The stream that is to separate it.
+    settings : Settings
+        Options that it was made from.
+    model : path or None
+        The file that the stream goes on from.
+    """
+    former = {} if model is None else store.peek(model).parameters
+
+    def check(frame: Frame) -> None:
+        shape = frame.pixels.shape
+        if former.get("shape"):
+            _check_former(f"{model} was learnt from", former["shape"], former["dtype"], name, frame.pixels)
+        if settings.region is not None and stream.region is not None and stream.region.shape != shape[:2]:
+            (height, width), (rows, columns) = stream.region.shape, shape[:2]
+            raise ValueError(
+                f"{settings.region} has {width} x {height} pixels, but {name} has {columns} x {rows}; "
+                "a region must be as large as the frames."
+            )
+        if settings.encoder is not None and isinstance(stream.encoder, Encoder):
+            _check_network(settings.encoder, stream.encoder.components.shape[1], name, shape)
+
+    return check
+
+
+def _check_former(begun: str, shape: Sequence[int], dtype: str, name: str, pixels: np.ndarray[Any, Any]) -> None:
+    if pixels.shape != tuple(shape):
+        raise ValueError(f"{begun} {_size(shape)}, but {name} has {_size(pixels.shape)}{_hint(pixels.shape, shape)}.")
+    if str(pixels.dtype) != dtype:
+        raise ValueError(f"{begun} pixels of {dtype}, but {name} has pixels of {pixels.dtype}.")
+
+
+def _check_network(path: Path, features: int, name: str, shape: tuple[int, ...]) -> None:
+    numbers = math.prod(shape)
+    if features != numbers:
+        pixels = shape[0] * shape[1]
+        other = (*shape[:2], 3) if features == 3 * pixels else shape[:2] if features == pixels else shape
+        raise ValueError(
+            f"{path} was trained for frames of {features} numbers, but {name} has {_size(shape)}, "
+            f"which are {numbers}{_hint(shape, other)}."
+        )
+
+
+def _size(shape: Sequence[int]) -> str:
+    return f"{shape[1]} x {shape[0]} {'grey' if len(shape) == 2 else 'colour'} pixels"
+
+
+def _hint(shape: Sequence[int], expected: Sequence[int]) -> str:
+    """What to do about frames that have other channels than expected."""
+    if len(shape) == len(expected):
+        return ""
+    return "; add --colour" if len(expected) == 3 else "; leave --colour out"
+
+
 def described(stream: Stream) -> dict[str, str]:
-    """The settings of a stream in words."""
+    """The settings of a stream in words, by the names of the options."""
     names = [name for name in signature(Stream).parameters if hasattr(stream, name)]
-    return {name: _in_words(name, getattr(stream, name)) for name in names}
+    return {_option(name, stream): _in_words(name, getattr(stream, name)) for name in names}
+
+
+def _option(name: str, stream: Stream) -> str:
+    if name == "encoder" and not isinstance(stream.encoder, Encoder):
+        return "--exact"
+    return NAMES.get(name, f"--{name.replace('_', '-')}")
 
 
 def _in_words(name: str, value: Any) -> str:
     if value is None:
         return UNSET.get(name, "not set")
+    if name == "encoder" and isinstance(value, str):
+        value = value == "exact"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, np.ndarray):
         return f"{np.count_nonzero(value) / value.size:.0%} of the picture"
     if isinstance(value, Encoder):
-        return f"a trained network of {value.n_layers} layers"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+        return f"a trained network of {counted(value.n_layers, 'layer')}"
+    words = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{words} frames" if name in IN_FRAMES else words

@@ -1,7 +1,6 @@
 """What `unmingle video` does: it takes a film apart frame by frame and keeps what was found, whatever ends it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -14,6 +13,7 @@ from ..media import Frame, FrameSource, FrameWriter, MediaError, open_writer
 from .events import EventFinder
 from .highlights import Highlights
 from .interrupts import Interrupts
+from .steps import Steps
 
 FILMS = ("background", "foreground", "mask")
 
@@ -38,6 +38,8 @@ class Feed:
         How many frames to take at most.
     seconds : float, optional
         How much of the film to take at most.
+    check : callable, optional
+        Raises an error if the first frame is none of those that are expected.
 
     Attributes
     ----------
@@ -50,19 +52,27 @@ class Feed:
     """
 
     def __init__(
-        self, source: FrameSource, interrupts: Interrupts, *, max_frames: int | None, seconds: float | None
+        self,
+        source: FrameSource,
+        interrupts: Interrupts,
+        *,
+        max_frames: int | None,
+        seconds: float | None,
+        check: Callable[[Frame], None] | None = None,
     ) -> None:
         self.waited = 0.0
         self.error: Exception | None = None
         self.interrupted = False
         self._source, self._interrupts = source, interrupts
-        self._max_frames, self._seconds = max_frames, seconds
+        self._max_frames, self._seconds, self._check = max_frames, seconds, check
 
     def __iter__(self) -> Iterator[Frame]:
-        for _ in count() if self._max_frames is None else range(self._max_frames):
+        for number in count() if self._max_frames is None else range(self._max_frames):
             frame = self._next()
             if frame is None or (self._seconds is not None and frame.time >= self._seconds):
                 return
+            if number == 0 and self._check is not None:
+                self._check(frame)
             yield frame
 
     def _next(self) -> Frame | None:
@@ -98,8 +108,7 @@ class Films:
             for name, path in paths.items():
                 self._writers[name] = open_writer(path, rate=rate)
         except BaseException:
-            with suppress(MediaError):
-                self.close()
+            self.close()
             raise
 
     def __enter__(self) -> Self:
@@ -108,8 +117,7 @@ class Films:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(MediaError):
-            self.close()
+        self.close()
 
     def write(self, found: Separation) -> None:
         """Write what was found in a frame."""
@@ -120,8 +128,8 @@ class Films:
                 self._failed.add(name)
                 raise
 
-    def close(self) -> None:
-        """Finish all films, then raise the first error there was."""
+    def close(self) -> list[MediaError]:
+        """Finish all films and return why some could not be finished; a film that failed before is not told again."""
         errors = []
         for name, writer in self._writers.items():
             try:
@@ -129,10 +137,10 @@ class Films:
                 if writer.n_written and name not in self._failed:
                     self.kept[name] = writer.path
             except MediaError as error:
-                errors.append(error)
+                if name not in self._failed:
+                    errors.append(error)
         self._writers.clear()
-        if errors:
-            raise errors[0]
+        return errors
 
 
 @dataclass
@@ -142,7 +150,9 @@ class Tally:
     frames: int = 0
     height: int = 0
     width: int = 0
-    duration: float = 0.0
+    steps: Steps = field(default_factory=Steps)
+    last: float = 0.0
+    """Time of the last frame."""
     judged: int = 0
     """Frames that could have foreground: all but those the first background is learnt from."""
     total_share: float = 0.0
@@ -155,13 +165,19 @@ class Tally:
         """Count a frame."""
         self.frames += 1
         self.height, self.width = found.mask.shape
-        self.duration = found.time
+        self.steps.add(found.time)
+        self.last = found.time
         self.judged += found.state != "starting"
         self.total_share += found.score
         self.largest_share = max(self.largest_share, found.score)
         self.adapting += found.state == "adapting"
         self.jumps += found.state == "adapting" != self.state
         self.state = found.state
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the end of the last one."""
+        return self.last + self.steps.typical if self.frames else 0.0
 
 
 @dataclass
@@ -175,7 +191,15 @@ class Watched:
     """Spent on each stage."""
     dropped: int = 0
     error: Exception | None = None
+    """What ended the film early."""
+    failures: list[Exception] = field(default_factory=list)
+    """Why some of the results could not be written."""
     interrupted: bool = False
+
+    @property
+    def errors(self) -> list[Exception]:
+        """All that went wrong, what ended the film first."""
+        return [*([] if self.error is None else [self.error]), *self.failures]
 
     def card(self, stream: Stream) -> dict[str, Any]:
         """The film and its separation in numbers."""
@@ -185,6 +209,7 @@ class Watched:
             "height": tally.height,
             "width": tally.width,
             "duration": round(tally.duration, 3),
+            "region": stream.region is not None,
             "rank": model["rank"],
             "noise": model["noise"],
             "mean_share": tally.total_share / max(1, tally.judged),
@@ -210,11 +235,14 @@ class Watch:
     screen: Screen | None = None
     max_frames: int | None = None
     seconds: float | None = None
+    check: Callable[[Frame], None] | None = None
+    """Raises an error if the first frame is none of those that are expected."""
 
     def run(self, source: FrameSource, interrupts: Interrupts, advance: Callable[[int], None]) -> Watched:
         """Separate all frames; errors of reading and writing are kept in the result, and films are closed."""
-        watched = Watched(Tally(), EventFinder(self.gap), Highlights() if self.highlights else None)
-        feed = Feed(source, interrupts, max_frames=self.max_frames, seconds=self.seconds)
+        finder, tally = EventFinder(self.gap, source.rate), Tally(steps=Steps(source.rate))
+        watched = Watched(tally, finder, Highlights() if self.highlights else None)
+        feed = Feed(source, interrupts, max_frames=self.max_frames, seconds=self.seconds, check=self.check)
         try:
             self._loop(feed, source, interrupts, watched, advance)
         except KeyboardInterrupt:
@@ -224,10 +252,7 @@ class Watch:
         watched.finder.close()
         watched.dropped, watched.interrupted = source.dropped, feed.interrupted
         watched.error = watched.error or feed.error
-        try:
-            self.films.close()
-        except MediaError as error:
-            watched.error = watched.error or error
+        watched.failures += self.films.close()
         return watched
 
     def _loop(

@@ -174,7 +174,8 @@ def _become_background(ripe, first, channels, x, scale, code, energy, atoms):  #
 @compiled
 def learn_from_frame(  # type: ignore[no-untyped-def]
     x, scale, channels, codes, deviation, near, near_entries, frames, patience, forgetting, faint, lam_star, lam,
-    factor, least, rate, slow_rate, atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
+    factor, least, rate, slow_rate,
+    atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
 ):  # fmt: skip
     """Take a frame into the background: what stands still, the noise, and the atoms; all arrays of the last line.
 

@@ -188,5 +188,5 @@ def each_image(paths: Sequence[Path], colour: bool) -> Iterator[Pixels]:
 
 def _check_size(image: Pixels, path: Path, first: Pixels, first_path: Path) -> None:
     if image.shape[:2] != first.shape[:2]:
-        sizes = ["{} x {} pixels".format(*picture.shape) for picture in (image, first)]
+        sizes = [f"{picture.shape[1]} x {picture.shape[0]} pixels" for picture in (image, first)]
         raise SizesDifferError(f"{path} has {sizes[0]}, but {first_path.name} has {sizes[1]}.")

@@ -1,8 +1,10 @@
 """Places that frames come from: files, folders, arrays, addresses, cameras."""
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
+from io import FileIO
 from os import PathLike
 from pathlib import Path
 from select import select
@@ -116,7 +118,7 @@ def _from_path(path: Path, colour: bool, live: bool) -> FrameSource:
 
 
 def _from_video(place: Any, name: str, colour: bool, live: bool, timeout: float | None = None) -> FrameSource:
-    video = open_video(place, name, timeout=timeout)
+    video = open_video(place, name, timeout=timeout, in_order=timeout is not None)
     facts: dict[str, Any] = {"rate": video.rate, "n_frames": video.n_frames}
     return FrameSource(lambda stop: read_video(video, colour, stop), name=name, colour=colour, live=live, **facts)
 
@@ -131,14 +133,28 @@ def _from_images(paths: list[Path], name: str, colour: bool, live: bool) -> Fram
 def _from_standard_input(colour: bool, live: bool) -> FrameSource:
     if sys.stdin is None or sys.stdin.isatty():
         raise MediaError("Standard input gives no video; send one into it, such as: unmingle ... - < street.mkv")
+    file = _regular(sys.stdin)
+    if file is not None:
+        return _from_video(file, "standard input", colour, live)
     pipe = _Pipe(sys.stdin)
-    video = open_video(pipe, "standard input")
+    video = open_video(pipe, "standard input", in_order=True)
 
     def frames(stop: Event) -> Iterator[Frame]:
         pipe.stop = stop
         return read_video(video, colour, stop)
 
     return FrameSource(frames, name="standard input", colour=colour, rate=video.rate, live=live)
+
+
+def _regular(stream: Any) -> FileIO | None:
+    """The file that a stream reads from its beginning, in which one can go back; None if it is no such file."""
+    try:
+        descriptor = stream.fileno()
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode) or os.lseek(descriptor, 0, os.SEEK_CUR) != 0:
+            return None
+    except (OSError, ValueError):
+        return None
+    return FileIO(descriptor, closefd=False)
 
 
 class _Pipe:

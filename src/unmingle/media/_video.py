@@ -24,6 +24,8 @@ class Video:
     container: Any
     stream: Any
     name: str
+    in_order: bool = False
+    """The bytes may have to be read one after the other, without going back."""
     rate: float | None = None
     duration: float | None = None
     """Seconds, as stated for the pictures themselves."""
@@ -67,10 +69,12 @@ def open_video(
     options: dict[str, str] | None = None,
     timeout: float | None = None,
     threads: str = "AUTO",
+    in_order: bool = False,
 ) -> Video:
     """Open a file, an address or an object with a method read, or say why it is no video.
 
-    Decoding several frames at a time ("AUTO") is faster, but a frame comes later than with "SLICE".
+    Decoding several frames at a time ("AUTO") is faster, but a frame comes later than with "SLICE". Pipes and
+    addresses are read in order, as far as one cannot go back in them.
     """
     av = require("av", "media")
     begun = monotonic()
@@ -90,7 +94,7 @@ def open_video(
         container.close()
         raise MediaError(f"{name} holds {found}; expected a video such as .mp4 whose pictures can be decoded.")
     streams[0].thread_type = threads
-    return Video(container, streams[0], name)
+    return Video(container, streams[0], name, in_order)
 
 
 def _unreadable(av: Any, name: str, error: BaseException) -> str:
@@ -159,7 +163,7 @@ def _decode(video: Video, packet: Any) -> list[Any]:
 def _check_complete(video: Video) -> None:
     name, given, damaged = video.name, video.given, video.damaged
     if given == 0:
-        raise MediaError(f"{name} holds no picture that can be decoded; it is empty or damaged.")
+        raise MediaError(_without_pictures(video))
     read = f"{given} {'frame' if given == 1 else 'frames'}"
     if _is_cut(video):
         expected = f" of about {video.n_frames}" if video.n_frames and video.n_frames > given else ""
@@ -168,18 +172,39 @@ def _check_complete(video: Video) -> None:
         raise IncompleteError(f"{name} ends with an error, {cause(video.error)}: {read} could be read.", given)
     if damaged:
         places = f"{damaged} {'place' if damaged == 1 else 'places'}"
-        raise IncompleteError(f"{name} is damaged in {places}: {read} could be read.", given)
+        came = f"{read} could be read"
+        if video.n_frames is not None and given >= video.n_frames:
+            came = "its only frame may look wrong" if given == 1 else f"all {read} came, but some may look wrong"
+        raise IncompleteError(f"{name} is damaged in {places}: {came}.", given)
+
+
+def _without_pictures(video: Video) -> str:
+    if video.in_order and "mp4" in video.container.format.name:
+        return (
+            f"{video.name} gives no picture: to be read from a pipe or from an address that cannot skip, an MP4 must "
+            "have its index in front (faststart); give the file's name, or use .mkv."
+        )
+    return f"{video.name} holds no picture that can be decoded; it is empty or damaged."
 
 
 def _is_cut(video: Video) -> bool:
     size = video.container.size or 0
     if 0 < size < max((entry.pos + entry.size for entry in _index(video.stream)), default=0):
         return True
+    step = video.last / (video.given - 1) if video.given > 1 else 0.0
     stated = video.stated_frames()
     if stated is not None:
-        return video.given < _CLEARLY_SHORT * stated
+        return video.given < _CLEARLY_SHORT * stated and not _reaches_end(video, stated, step)
     if video.duration is None or video.given < 3:
         return False
-    step = video.last / (video.given - 1)
     even = video.longest_step < 1.5 * step
     return even and video.last + step < _CLEARLY_SHORT * video.duration
+
+
+def _reaches_end(video: Video, stated: int, step: float) -> bool:
+    """Whether the pictures go on to the stated end: an AVI of variable rate counts pictures that it leaves out.
+
+    Of an AVI that is cut off FFmpeg shortens the duration, but not the stated number of frames.
+    """
+    end = max(video.duration or 0.0, stated / video.rate if video.rate else 0.0)
+    return end > 0 and video.last + step >= _CLEARLY_SHORT * end

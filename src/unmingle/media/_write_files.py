@@ -4,7 +4,6 @@ import zipfile
 from contextlib import suppress
 from fractions import Fraction
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from .._validation import require
 from ._errors import MediaError
 from ._pixels import Pixels, check_pixels, to_bytes
-from ._writer import FrameWriter, aside, check_folder, put_in_place
+from ._writer import FrameWriter, Kept, aside, check_folder, put_in_place
 
 
 class FolderWriter(FrameWriter):
@@ -50,9 +49,9 @@ class FolderWriter(FrameWriter):
         if self._is_new:
             self.path.rmdir()
 
-    def _salvage(self) -> Path | None:
+    def _salvage(self) -> Kept | None:
         if self.n_written:
-            return self.path
+            return Kept(self.path, self.n_written)
         with suppress(OSError):
             self._discard()
         return None
@@ -156,15 +155,15 @@ class ArrayWriter(FrameWriter):
         self._rows.close()
         self._rows_path.unlink(missing_ok=True)
 
-    def _salvage(self) -> Path | None:
+    def _salvage(self) -> Kept | None:
         with suppress(OSError):
             if self._times and not self.path.exists():
                 self._finish()  # compressed, what is there may still fit
-                return self.path
+                return Kept(self.path, len(self._times))
         with suppress(OSError):
             if self._times:
                 self._complete_rows()
-                return self._rows_path.replace(self.path.with_suffix(".partial.npy"))
+                return Kept(self._rows_path.replace(self.path.with_suffix(".partial.npy")), len(self._times))
         with suppress(OSError):
             self._discard()
         return None

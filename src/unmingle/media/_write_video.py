@@ -1,8 +1,12 @@
 """Frames to videos that browsers play: H.264 by PyAV."""
 
+import os
+from collections import deque
+from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from statistics import median_low
 from typing import Any
 
 import numpy as np
@@ -11,13 +15,17 @@ from .._validation import require
 from ._errors import MediaError
 from ._pixels import Pixels, to_bytes
 from ._video import open_video
-from ._writer import FrameWriter, aside, check_folder, put_in_place
+from ._writer import FrameWriter, Kept, aside, check_folder, put_in_place
 
 FORMATS = {".m4v": "mp4", ".mkv": "matroska", ".mov": "mov", ".mp4": "mp4"}
 """How FFmpeg calls the formats of each suffix."""
 _SAFE = {"movflags": "hybrid_fragmented+delay_moov"}
 """What was written before a crash can be played, though not yet everywhere; once closed the file is an ordinary one."""
 _SECONDS_BETWEEN_KEY_FRAMES = 2
+_TYPICAL_OF = 99
+"""So many steps between frames tell how long the last one is shown."""
+_LEAST_SHOWN = 0.002
+"""Seconds; MP4 states where a film ends in whole thousandths, and what begins after that is not shown."""
 _LIMITED, _BT709, _BT601, _SWS_BT601 = 1, 1, 6, 5
 """How FFmpeg numbers the range 16 to 235 and the matrices of colours, and how its converter numbers one."""
 _CODED = np.rint(16 + np.arange(256) * (219 / 255)).astype(np.uint8)
@@ -38,7 +46,9 @@ class VideoWriter(FrameWriter):
     def _begin(self, first: Pixels) -> None:
         kind = FORMATS[self.path.suffix.lower()]
         self._base = Fraction(1, 1000 if kind == "matroska" else 90000)
-        self._last_tick, self._step = -1, max(1, round(1 / self._rate / self._base))
+        self._held: Any = None
+        self._first_dts: int | None = None
+        self._last_tick, self._steps = -1, deque[int](maxlen=_TYPICAL_OF)
         self._container = self._av.open(self._file, "w", format=kind, options=_SAFE if kind != "matroska" else {})
         rate = Fraction(self._rate).limit_denominator(1001)
         try:
@@ -54,6 +64,7 @@ class VideoWriter(FrameWriter):
         coder = stream.codec_context
         coder.gop_size = max(1, round(_SECONDS_BETWEEN_KEY_FRAMES * self._rate))
         coder.time_base = self._base
+        coder.flags |= self._av.codec.context.Flags.frame_duration
         coder.color_range, coder.colorspace = _LIMITED, _BT601
         coder.color_primaries = coder.color_trc = _BT709
         self._stream = stream
@@ -61,11 +72,25 @@ class VideoWriter(FrameWriter):
     def _add(self, pixels: Pixels, time: float) -> None:
         frame = self._coded(_even(to_bytes(pixels)))
         tick = max(round(time / self._base), self._last_tick + 1)
-        if self._last_tick >= 0:
-            self._step = tick - self._last_tick
-        frame.pts, frame.time_base, frame.duration = tick, self._base, self._step
-        self._last_tick = tick
+        if self._held is not None:
+            self._steps.append(tick - self._last_tick)
+            self._encode_held(self._steps[-1])
+        frame.pts, frame.time_base = tick, self._base
+        self._held, self._last_tick = frame, tick
+
+    def _encode_held(self, duration: int) -> None:
+        """A frame is held back until the next one tells how long it is shown."""
+        frame, self._held = self._held, None
+        frame.duration = duration
         self._encode(frame)
+
+    def _encode_last(self) -> None:
+        """The last frame is shown for the typical step; as a key frame it is also the last one in the file."""
+        if self._held is not None:  # as it is if writing was interrupted
+            self._held.pict_type = self._av.video.frame.PictureType.I
+            step = median_low(self._steps) if self._steps else round(1 / self._rate / self._base)
+            self._encode_held(max(step, round(_LEAST_SHOWN / self._base)))
+        self._encode(None)
 
     def _coded(self, pixels: Pixels) -> Any:
         """Luma and chroma of a picture; their matrix is the one of 0.299 R + 0.587 G + 0.114 B."""
@@ -85,15 +110,27 @@ class VideoWriter(FrameWriter):
     def _encode(self, frame: Any) -> None:
         try:
             for packet in self._stream.encode(frame):
-                self._container.mux(packet)
+                self._container.mux(self._timed(packet))
         except self._av.error.FFmpegError as error:
             raise self._failure(error) from error
+
+    def _timed(self, packet: Any) -> Any:
+        """The packet, if it is the last one decoded as late before its time as the first one.
+
+        The encoder has it decoded some frames before; MP4 adds up the times of decoding, so that a long step among
+        the last frames would be missing from the duration.
+        """
+        if self._first_dts is None:
+            self._first_dts = packet.dts - packet.pts
+        if self._closed and packet.pts == self._last_tick:
+            packet.dts = max(packet.dts, packet.pts + self._first_dts)
+        return packet
 
     def _failure(self, error: Exception) -> OSError:
         return self._file.error or OSError(getattr(error, "errno", 0), getattr(error, "strerror", None) or str(error))
 
     def _finish(self) -> None:
-        self._encode(None)
+        self._encode_last()
         try:
             self._container.close()
         except self._av.error.FFmpegError as error:
@@ -107,7 +144,7 @@ class VideoWriter(FrameWriter):
         self._file.close()
         self._aside.unlink(missing_ok=True)
 
-    def _salvage(self) -> Path | None:
+    def _salvage(self) -> Kept | None:
         self._file.fail()
         with suppress(Exception):
             self._container.close()
@@ -117,9 +154,10 @@ class VideoWriter(FrameWriter):
         if kept.exists():
             kept = kept.with_name(f"{kept.stem}.partial{kept.suffix}")
         with suppress(OSError):
+            is_whole = self.path.suffix.lower() == ".mkv" or _drop_half_fragment(self._aside)
             if _is_playable(self._aside):
                 self._aside.replace(kept)
-                return kept
+                return Kept(kept, _n_packets(kept) if is_whole else None)
             self._aside.unlink()
         return None
 
@@ -141,6 +179,47 @@ def _is_playable(path: Path) -> bool:
             return next(video.container.decode(video.stream), None) is not None
     except (MediaError, av.error.FFmpegError):
         return False
+
+
+def _n_packets(path: Path) -> int | None:
+    """How many whole frames a file holds, told without decoding them; None if that cannot be told."""
+    av = require("av", "media")
+    n = 0
+    try:
+        with av.open(f"file:{path}") as container:
+            for packet in container.demux(video=0):
+                n += packet.size > 0 and not packet.is_corrupt
+    except (av.error.FFmpegError, OSError):
+        pass  # a file that ends within a packet
+    return n or None
+
+
+def _drop_half_fragment(path: Path) -> bool:
+    """Cut an MP4 after its last whole fragment, a box moof followed by one mdat, and tell whether there is one."""
+    end, before = 0, b""
+    for kind, stop in _boxes(path):
+        if (before, kind) == (b"moof", b"mdat"):
+            end = stop
+        before = kind
+    if end:
+        os.truncate(path, end)
+    return end > 0
+
+
+def _boxes(path: Path) -> Iterator[tuple[bytes, int]]:
+    """Kinds and ends of the outer boxes of an MP4 that lie within the file."""
+    size, start = path.stat().st_size, 0
+    with path.open("rb") as file:
+        while start + 8 <= size:
+            file.seek(start)
+            head = file.read(16)
+            length = int.from_bytes(head[:4], "big")
+            if length == 1:  # the true length follows
+                length = int.from_bytes(head[8:], "big")
+            if length < 8 or start + length > size:
+                return
+            start += length
+            yield head[4:8], start
 
 
 class _File:

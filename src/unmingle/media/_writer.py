@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from ._errors import MediaError, cause
 from ._pixels import Pixels, check_pixels, described
@@ -15,12 +15,20 @@ DEFAULT_RATE = 25.0
 _LEAST_STEP = 1e-5
 
 
+class Kept(NamedTuple):
+    """What is kept of a file that could not be completed."""
+
+    path: Path
+    n_frames: int | None
+    """How many frames it holds, as far as known."""
+
+
 class FrameWriter(ABC):
     """Writes frames of one size one after the other; used in a with statement, or closed at the end.
 
     The file is written aside and takes its name when it is closed, also when the with statement is left by an error,
     so that finished parts are kept; without any frame no file is left. If the disk is full or writing fails for another
-    reason, what was complete is kept where that is possible; the error says where.
+    reason, what was complete is kept where that is possible; the error says where, and how many frames.
 
     Attributes
     ----------
@@ -139,7 +147,7 @@ class FrameWriter(ABC):
         """Leave nothing behind."""
 
     @abstractmethod
-    def _salvage(self) -> Path | None:
+    def _salvage(self) -> Kept | None:
         """After a failure, keep what was complete and say where, or leave nothing behind."""
 
 
@@ -163,6 +171,10 @@ def check_folder(path: Path) -> None:
         raise MediaError(f"{path} cannot be written: it is a folder; give it another name.")
 
 
-def _unwritable(path: Path, error: OSError, kept: Path | None = None) -> str:
-    end = f"; what was complete is kept in {kept}" if kept else ""
+def _unwritable(path: Path, error: OSError, kept: Kept | None = None) -> str:
+    end = ""
+    if kept:
+        n = kept.n_frames
+        complete = "what was complete" if n is None else "the first frame" if n == 1 else f"the first {n} frames"
+        end = f"; {complete} {'is' if n in (None, 1) else 'are'} kept in {kept.path}"
     return f"{path} cannot be written: {cause(error)}{end}."

@@ -146,7 +146,8 @@ class Preview:
         self._socket = _listening(port)
         self.port = int(self._socket.getsockname()[1])
         self.address = f"http://127.0.0.1:{self.port}/"
-        app = application(name, self._slot, self._settings, self._wish)
+        whole = "picture" if stream.region is None else "region"
+        app = application(name, self._slot, self._settings, self._wish, whole)
         config = uvicorn.Config(
             app, log_config=None, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1
         )
@@ -194,7 +195,11 @@ def _listening(port: int) -> socket.socket:
 
 
 def application(
-    name: str, slot: Slot, settings: Callable[[], dict[str, Any]], wish: Callable[[dict[str, Any]], None]
+    name: str,
+    slot: Slot,
+    settings: Callable[[], dict[str, Any]],
+    wish: Callable[[dict[str, Any]], None],
+    whole: str = "picture",
 ) -> Starlette:
     """The page and what it asks for.
 
@@ -208,6 +213,8 @@ def application(
         Gives the present settings.
     wish : callable
         Takes settings that the user wants.
+    whole : str, default="picture"
+        What the share of the foreground is a share of.
     """
     content = files(__package__).joinpath("preview.html").read_text(encoding="utf-8")
     content = content.replace("/* style */", report.STYLE)
@@ -217,7 +224,7 @@ def application(
         return HTMLResponse(content)
 
     async def status(request: Request) -> Response:
-        return JSONResponse({"source": name, **slot.status, **settings()})
+        return JSONResponse({"source": name, "whole": whole, **slot.status, **settings()})
 
     async def pictures(request: Request) -> Response:
         shown = await slot.after(_number(request.query_params.get("after", "")))
