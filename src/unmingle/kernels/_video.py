@@ -277,14 +277,18 @@ def pool_channels(marked, frame, background, scale, drop_shadows, pixels):  # ty
     dim = np.float32(0.04) / scale
     for p in range(pixels.size):
         found = np.uint16(0)
-        least, most = np.float32(2.0), np.float32(0.0)
         for j in range(p * channels, (p + 1) * channels):
             found |= marked[j]
+        pixels[p] = found
+        if found == 0 or not drop_shadows:
+            continue
+        least, most = np.float32(2.0), np.float32(0.0)
+        for j in range(p * channels, (p + 1) * channels):
             behind = np.float32(background[j])
             ratio = np.float32(frame[j]) / behind if behind > dim else np.float32(0.0)
             least, most = min(least, ratio), max(most, ratio)
-        shadow = drop_shadows and least >= 0.5 and most <= 0.95 and most - least <= 0.06
-        pixels[p] = np.uint16(0) if shadow else found
+        if least >= 0.5 and most <= 0.95 and most - least <= 0.06:
+            pixels[p] = 0
 
 
 @announced
