@@ -210,7 +210,7 @@ def _mark(deviation, scale, variance, factors, least, marked):  # type: ignore[n
         v = variance[j]
         v = v if v > least else least
         square = e * e
-        marked[j] = np.uint16(square > weak * v) + np.uint16(256) * np.uint16(square > strong * v)
+        marked[j] = np.uint16(WEAK) * np.uint16(square > weak * v) + np.uint16(STRONG) * np.uint16(square > strong * v)
 
 
 @compiled

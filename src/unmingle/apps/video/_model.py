@@ -30,8 +30,8 @@ SLOW_NOISE_RATE = 0.004
 """Near foreground, so that a place that always moves is understood in the end."""
 PROBES = 1000
 """Entries, drawn once, that the typical noise and the light are judged by."""
-REFRESH_EVERY = 64
-"""Frames that are learnt before what depends on all components is brought up to date."""
+REFRESH_EVERY = 32
+"""Frames that are learnt before what depends on all components is brought up to date; twice as many cost F."""
 
 
 @dataclass(eq=False)

@@ -1,7 +1,5 @@
 """Frames one by one: background, foreground and mask."""
 
-import math
-from dataclasses import asdict
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -15,8 +13,9 @@ from ...encoder import Encoder
 from ...media import check_pixels, described
 from ._light import Calm, gain_and_offset
 from ._look import Eye, Look
-from ._model import NOISE_SAMPLES, Background, check_parts, white_of
+from ._model import NOISE_SAMPLES, Background, white_of
 from ._result import Box, Separation, State
+from ._storing import KIND, SETTINGS, restored, to_store
 
 Array = NDArray[Any]
 
@@ -28,12 +27,6 @@ LONGEST_PATIENCE = 59999
 """Frames that are counted for a pixel."""
 QUICK_PATIENCE = 3
 """Frames after which, in a scene that has changed as a whole, what does not move is background."""
-KIND = "VideoStream"
-SETTINGS = (
-    "n_components", "memory", "false_alarm_rate", "n_layers", "pixel_share", "smoothing", "min_area", "shadows",
-    "patience", "start", "random_state",
-)  # fmt: skip
-"""What is stored of a stream as it was given, beside the encoder and the region."""
 
 
 class Stream:
@@ -367,66 +360,14 @@ class Stream:
         path : path
             Where to; an existing file is replaced once the new one is complete.
         """
-        arrays = {} if self._model is None else self._model.arrays()
-        parameters: dict[str, Any] = {
-            "settings": {name: getattr(self, name) for name in SETTINGS},
-            "numbers": {} if self._model is None else self._model.numbers(),
-            "calm": asdict(self._calm),
-            "n_frames": self.n_frames,
-            "learnt_at": self._learnt_at,
-            "frozen": self.frozen,
-            "shape": None if self._eye is None else list(self._eye.format[0]),
-            "dtype": None if self._eye is None else str(self._eye.format[1]),
-            "encoder": self.encoder,
-        }
-        if isinstance(self.encoder, Encoder):
-            parameters["encoder"], parts = self.encoder._to_store()
-            arrays |= {f"encoder.{name}": part for name, part in parts.items()}
-        if self.region is not None:
-            arrays["region"] = self.region
-        if self._first:
-            arrays["first"] = np.stack(self._first)
-        store.write(path, KIND, parameters, arrays)
+        store.write(path, KIND, *to_store(self))
 
     @classmethod
     def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, Array]) -> Self:
         try:
-            return cls._restored(parameters, dict(arrays))
+            return restored(cls, parameters, dict(arrays))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError):
             raise store.StoreError("The file does not hold a complete stream of video.") from None
-
-    @classmethod
-    def _restored(cls, parameters: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        encoder = parameters["encoder"]
-        if isinstance(encoder, dict):
-            names = [name for name in arrays if name.startswith("encoder.")]
-            encoder = Encoder._from_store(encoder, {name.removeprefix("encoder."): arrays.pop(name) for name in names})
-        stream = cls(**parameters["settings"], encoder=encoder, region=arrays.pop("region", None))
-        stream.n_frames, stream.frozen = int(parameters["n_frames"]), parameters["frozen"] is True
-        stream._learnt_at = int(parameters["learnt_at"])
-        stream._calm = Calm(**parameters["calm"])
-        first = arrays.pop("first", np.empty((0, 0)))
-        if parameters["shape"] is None and (arrays or first.size):
-            raise ValueError
-        if parameters["shape"] is not None:
-            shape, dtype = tuple(parameters["shape"]), np.dtype(parameters["dtype"])
-            _check_format(shape, dtype, arrays["last"] if arrays else first[0])
-            stream._open(shape, dtype)
-        stream._first = list(first)
-        if arrays:
-            parts: dict[str, Any] = {name: part.copy() for name, part in arrays.items()}
-            check_parts(parts, stream._eyes().near.size)
-            stream._model = Background(**parts, **parameters["numbers"])
-        return stream
-
-
-def _check_format(shape: tuple[int, ...], dtype: Any, row: Array) -> None:
-    """Refuse a size or type that no frame has, or that is not that of a stored row."""
-    colours = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
-    if not colours or min(shape) < 1 or dtype not in (np.uint8, np.uint16, np.float32):
-        raise ValueError
-    if (row.shape, row.dtype) != ((math.prod(shape),), dtype):
-        raise ValueError
 
 
 def _checked_region(region: Any) -> NDArray[np.bool_]:
