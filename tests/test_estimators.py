@@ -117,6 +117,19 @@ def test_strange_samples_score_high_and_alarms_keep_their_rate(world, model):
     assert clean.outlier_flags(strange).all()
 
 
+@pytest.mark.parametrize(("n", "m", "q", "dtype"), [(80, 12, 2, "f8"), (2000, 5, 1, "f8"), (60, 200, 3, "f4")])
+def test_ordinary_scores_are_those_of_the_exact_projection(n, m, q, dtype):
+    made = unmingle.synth.low_rank_plus_sparse(n, m, q, noise=0.05, random_state=0)
+    X = made.X.astype(dtype)
+    X[::7, 0] = np.nan
+    model = RobustPCA(random_state=0).fit(X)
+    unseen = (n + model.n_components_) / (n - model.n_components_)
+    roots = np.cbrt(unseen * model.score_samples(X))
+    spread = np.median(np.abs(roots - np.median(roots)))
+    assert model.score_center_ == pytest.approx(np.median(roots), rel=1e-5)
+    assert model.score_scale_ == pytest.approx(1.4826 * spread, rel=1e-4)
+
+
 def test_too_few_components_leave_the_gap_open(world):
     model = RobustPCA(n_components=2, random_state=0).fit(world[1])
     assert model.n_components_ == 2

@@ -1,5 +1,9 @@
 """Each compiled pass against its formula in NumPy."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -126,3 +130,23 @@ def test_kernels_run_in_several_threads_at_once():
         for other_sums, other in pool.map(once, range(32)):
             assert other_sums == sums
             assert (other == residual).all()
+
+
+def test_a_first_run_gives_the_bits_of_a_second(tmp_path):
+    """Code that was just compiled sums in the same order as code from the cache."""
+    code = """
+from hashlib import sha256
+from unmingle import RobustPCA, synth
+from unmingle.apps.video import Stream
+X = synth.low_rank_plus_sparse(60, 40, 2, noise=0.05, random_state=0).X.astype("f4")
+found = RobustPCA(random_state=0).fit(X).transform(X).tobytes()
+stream = Stream(start=5)
+for number, frame in enumerate(synth.shaking_scene(20, 24, 40, random_state=0).frames):
+    found += stream.push(frame / 2 if number > 16 else frame).background.tobytes()
+print(sha256(found).hexdigest())
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    first, second = (subprocess.run(command, env=environment, capture_output=True, check=True).stdout for _ in "ab")
+    assert first == second
+    assert list(tmp_path.rglob("*.nbc"))

@@ -1,10 +1,13 @@
 """The compiled passes over a frame, each against plain NumPy and SciPy."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from scipy import ndimage
 
-from unmingle.kernels import frame_codes, learn_from_frame, look_at_frame, robust_line, zeros_for
+from unmingle.apps.video._light import robust_line
+from unmingle.kernels import Canvas, Memory, Rates, Scene, frame_codes, learn_from_frame, look_at_frame, zeros_for
 from unmingle.kernels._regions import keep_regions
 from unmingle.kernels._video import count_neighbours
 from unmingle.kernels._video_learning import follow_noise
@@ -60,19 +63,53 @@ def test_layers_end_at_the_exact_codes_whatever_the_step(rng):
     np.testing.assert_allclose(found, exact, rtol=2e-4)
 
 
+@pytest.mark.parametrize(("kernel", "groups"), [(look_at_frame, (Canvas, Scene)), (learn_from_frame, (Rates, Memory))])
+def test_arguments_come_in_groups_whose_fields_are_their_names(kernel, groups):
+    fields = [name for group in groups for name in group._fields]
+    assert list(signature(kernel).parameters)[-len(fields) :] == fields
+
+
+def in_words(mask):
+    """The rows of a mask in words of eight pixels, where those fit."""
+    return np.empty((len(mask), 0), np.uint64) if mask.shape[1] % 8 else mask.view(np.uint64)
+
+
 def look(frame, scale, components, codes, variance, channels=1, side=7, least_area=1, region=None, shadows=False):
     height, width = frame.shape[0], frame.shape[1] // channels
-    background, deviation = np.empty_like(frame), np.empty_like(frame)
-    marked, pooled, counts = (np.empty(shape, np.uint16) for shape in (frame.shape, (height, width), (height, width)))
-    strong, mask = np.empty((height, width), bool), np.empty((height, width), np.uint8)
-    near = np.empty(height * width, np.uint8)
-    region = np.empty((0, 0), np.uint8) if region is None else region.view(np.uint8)
+    size = height * width
+    background, mask, near = np.empty_like(frame), np.empty((height, width), bool), np.empty(size, np.uint8)
+    marked, counts, strong = np.empty(frame.size, np.uint16), np.empty(size, np.uint16), np.empty(size, bool)
+    canvas = Canvas(
+        channels=(0,) * channels,
+        square=(0,) * side,
+        region=None if region is None else region.reshape(-1).view(np.uint8),
+        drop_shadows=shadows,
+        least_area=least_area,
+        deviation=np.empty(frame.size, frame.dtype),
+        marked=marked,
+        pooled=np.empty(size, np.uint16) if channels > 1 else None,
+        counts=counts,
+        strong=strong,
+        near=near,
+    )
+    known = Scene(
+        scale=scale,
+        white=None if frame.dtype.kind == "f" else float(np.iinfo(frame.dtype).max),
+        atoms=components,
+        codes=codes,
+        variance=variance,
+        least=F(1e-5),
+        sample=None,
+        sampled=components,
+        step=ridge_step(components),
+        lam_star=0.1,
+        lam=0.03,
+        zeros=zeros_for(len(codes)),
+    )
     boxes = look_at_frame(
-        frame, channels, scale, components, variance, (F(4.0), F(9.0)), F(1e-5), region, shadows, least_area, marked,
-        pooled if channels > 1 else marked, counts, strong, background, deviation, near, mask, (0,) * side,
-        np.empty(0, np.int32), components, ridge_step(components), F(0.1), F(0.03), 0, codes, zeros_for(len(codes)),
-    )  # fmt: skip
-    return background, deviation, mask.astype(bool), near.astype(bool).reshape(height, width), boxes
+        frame.reshape(-1), (4.0, 9.0), 0, background.reshape(-1), mask, in_words(mask), *canvas, *known
+    )
+    return background, canvas.deviation.reshape(frame.shape), mask, near.astype(bool).reshape(height, width), boxes
 
 
 def plain_look(frame, scale, components, codes, variance, side=5):
@@ -135,7 +172,7 @@ def test_counts_of_both_marks_stay_apart(rng, side):
     weak = rng.random((30, 23)) < 0.9
     strong = weak & (rng.random(weak.shape) < 0.9)
     marked, counts = (weak + 256 * strong).astype(np.uint16), np.empty(weak.shape, np.uint16)
-    count_neighbours(marked, counts, (0,) * side)
+    count_neighbours(marked.reshape(-1), *weak.shape, counts.reshape(-1), (0,) * side)
     for marks, found in ((weak, counts & 255), (strong, counts >> 8)):
         expected = ndimage.convolve(marks.astype(int), np.ones((side, side), int), mode="nearest")
         np.testing.assert_array_equal(found, expected)
@@ -151,7 +188,7 @@ def test_regions_are_those_of_scipy(rng, width, density):
         weight = np.bincount(labels[strong], minlength=n + 1)
         kept = [k for k in range(1, n + 1) if weight[k] >= least]
         found = mask.copy()
-        boxes = keep_regions(found, strong, least)
+        boxes = keep_regions(found, in_words(found), strong, least)
         np.testing.assert_array_equal(found, np.isin(labels, kept))
         places = [ndimage.find_objects(labels)[k - 1] for k in kept]
         areas = [int((labels == k).sum()) for k in kept]
@@ -162,24 +199,27 @@ def test_regions_are_those_of_scipy(rng, width, density):
 def learn(frame, scale, components, codes, variance, near, *, patience=0, last=None, sample=(), seen=100, **given):
     """Learn a frame; returns copies of what changed."""
     x = frame.reshape(-1)
-    state = {
-        "atoms": components.copy(),
-        "squares": np.diag(np.arange(2.0, 2.0 + len(codes))),
-        "variance": variance.copy(),
-        "last": x.copy() if last is None else last.reshape(-1).copy(),
-        "last_deviation": np.zeros_like(x),
-        "seen": np.full(x.size, seen, np.uint16),
-        "waited": np.full(x.size, given.get("waited", 0), np.uint16),
-        "sample": np.array(sample, np.int32),
-        "sampled": np.zeros((len(codes), len(sample)), F),
-    }
+    memory = Memory(
+        scale=scale,
+        codes=codes,
+        atoms=components.copy(),
+        squares=np.diag(np.arange(2.0, 2.0 + len(codes))),
+        variance=variance.copy(),
+        last=x.copy() if last is None else last.reshape(-1).copy(),
+        last_deviation=np.zeros_like(x),
+        seen=np.full(x.size, seen, np.uint16),
+        waited=np.full(x.size, given.get("waited", 0), np.uint16),
+        sample=np.array(sample, np.int32) if len(sample) else None,
+        sampled=np.zeros((len(codes), len(sample)), F),
+        zeros=zeros_for(len(codes)),
+    )
     near = near.reshape(-1).astype(np.uint8)
+    deviation = given.get("deviation", np.zeros_like(x))
     counted = learn_from_frame(
-        x, scale, 1, codes, given.get("deviation", np.zeros_like(x)), near, near, 2, patience,
-        given.get("forgetting", 0.98), 0.0, 0.1, given.get("lam", 1e3), F(9.0), F(1e-5), F(0.1), F(0.01),
-        *state.values(), zeros_for(len(codes)),
+        x, (0,), deviation, near, near, 2, patience, given.get("forgetting", 0.98), 0.0, given.get("lam", 1e3), 9.0,
+        *Rates(lam_star=0.1, least=1e-5, rate=0.1, slow_rate=0.01), *memory,
     )  # fmt: skip
-    return state, counted[:3]
+    return memory, counted[:3]
 
 
 def test_learning_is_recursive_least_squares(rng):
@@ -189,9 +229,9 @@ def test_learning_is_recursive_least_squares(rng):
     past = Statistics(before, np.zeros_like(components), 1.0, 1.0)
     now = Statistics.of(codes[None].astype(float), x[None], 0.98)
     exact = recursive_step(past, now, components.astype(float), 0.1)
-    np.testing.assert_allclose(state["squares"], past.merge(now).A, rtol=1e-6)
+    np.testing.assert_allclose(state.squares, past.merge(now).A, rtol=1e-6)
     moved = np.abs(exact - components).max()
-    assert np.abs(state["atoms"] - exact).max() < 0.01 * moved  # the regulariser acts on each atom alone
+    assert np.abs(state.atoms - exact).max() < 0.01 * moved  # the regulariser acts on each atom alone
 
 
 def test_foreground_and_large_residuals_do_not_enter_the_background(rng):
@@ -199,12 +239,12 @@ def test_foreground_and_large_residuals_do_not_enter_the_background(rng):
     near = np.zeros(frame.shape)
     near[3:17, 8:26] = 1
     state, _ = learn(frame, scale, components, codes, variance, near, forgetting=1.0)
-    change = np.abs(state["atoms"] - components).max(axis=0).reshape(frame.shape)
+    change = np.abs(state.atoms - components).max(axis=0).reshape(frame.shape)
     assert change[near > 0].max() == 0.0
     assert change[near == 0].max() > 0.0
     bounded, _ = learn(frame, scale, components, codes, variance, near * 0, forgetting=1.0, lam=0.01)
     residual = np.abs(frame.reshape(-1) * scale - codes @ components)
-    steps = np.linalg.norm(bounded["atoms"] - components, axis=0)
+    steps = np.linalg.norm(bounded.atoms - components, axis=0)
     assert steps[residual > 0.2].max() <= steps[residual > 0.01].max() * 1.001
 
 
@@ -212,7 +252,7 @@ def test_the_sample_gets_the_atoms_that_were_learnt(rng):
     parts = scene(rng, height=80, width=64)
     sample = np.sort(rng.permutation(80 * 64)[:500])
     state, _ = learn(*parts, np.zeros(80 * 64), sample=sample)
-    np.testing.assert_array_equal(state["sampled"], state["atoms"][:, sample])
+    np.testing.assert_array_equal(state.sampled, state.atoms[:, sample])
 
 
 def test_what_does_not_change_is_absorbed_after_the_patience(rng):
@@ -226,7 +266,7 @@ def test_what_does_not_change_is_absorbed_after_the_patience(rng):
         state, counted = learn(
             frame, scale, components, codes, variance, near, last=last, patience=patience, waited=waited, seen=seen
         )
-        left = np.abs(frame * scale - (codes @ state["atoms"]).reshape(frame.shape))
+        left = np.abs(frame * scale - (codes @ state.atoms).reshape(frame.shape))
         assert left[5:15, 10:14].max() > 0.1  # it moves
         assert (left[5:15, 14:24].max() < 1e-3) == absorbed
         if patience:

@@ -256,7 +256,7 @@ def test_false_alarms_are_as_rare_as_asked_for():
         for number in range(260):
             stream.push(np.clip(0.5 + 0.04 * rng.standard_normal((60, 80)), 0, 1).astype(np.float32))
             if number >= 160:
-                marked.append((stream._eye.marked >= 256).mean())
+                marked.append((stream._eye.canvas.marked >= 256).mean())
         assert rate / 3 < np.mean(marked) < 3 * rate
 
 

@@ -23,7 +23,7 @@ Array = NDArray[np.floating[Any]]
 
 _BEYOND = 1e20
 """Entries beyond so many outlier penalties are cut: outliers they remain, and sums of them do not overflow."""
-_UNSHRUNK = 1e-3
+UNSHRUNK = 1e-3
 """Share of the rank penalty at which the shrinkage of a code no longer shows in its score."""
 
 
@@ -240,21 +240,12 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return np.broadcast_to(np.asarray(self.outlier_penalty_), self.components_.shape[1:]).astype(dtype)
 
     def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
-        """Codes and relative gaps of (5), in units in which the largest outlier penalty is about one."""
+        """Codes and relative gaps of (5)."""
         if self.n_components_ == 0:
             return np.zeros((len(X), 0), X.dtype), np.zeros(len(X))
-        lam = self._thresholds(np.float64)
-        root = scale_root(lam)
         exact = 1e-10 if X.dtype == np.float64 else 1e-5
-        with np.errstate(over="ignore"):
-            scaled = X / X.dtype.type(root) / X.dtype.type(root)
-        iterates = solvers.newton(
-            np.clip(scaled, -_BEYOND, _BEYOND),
-            (self.components_ / root).astype(X.dtype),
-            shrinkage * self.rank_penalty_ / root / root,
-            (lam / root / root).astype(X.dtype),
-            tol=exact,
-        )
+        root, problem = self._scaled_problem(X, shrinkage)
+        iterates = solvers.newton(*problem, tol=exact)
         result = run(iterates, lambda projection: float(projection.gap.max()), tol=exact, max_iter=10)
         if result.measure > 1e3 * exact:
             warnings.warn(
@@ -265,8 +256,24 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
         return result.state.codes * X.dtype.type(root), result.state.gap
 
+    def _scaled_problem(self, X: Array, shrinkage: float) -> tuple[float, tuple[Array, Array, float, Array]]:
+        """(5) in units in which the largest outlier penalty is about one: their root; X, U', lam_* and lam."""
+        lam = self._thresholds(np.float64)
+        root = scale_root(lam)
+        with np.errstate(over="ignore"):
+            scaled = X / X.dtype.type(root) / X.dtype.type(root)
+        return root, (
+            np.clip(scaled, -_BEYOND, _BEYOND),
+            (self.components_ / root).astype(X.dtype),
+            shrinkage * self.rank_penalty_ / root / root,
+            (lam / root / root).astype(X.dtype),
+        )
+
     def _outlyingness(self, X: Array) -> Array:
-        codes = self._project(X, _UNSHRUNK)[0]
+        return self._scores(X, self._project(X, UNSHRUNK)[0])
+
+    def _scores(self, X: Array, codes: Array) -> Array:
+        """`score_samples` from unshrunk codes."""
         lam = self._thresholds(X.dtype)
         with np.errstate(over="ignore"):
             cost = huber((X - codes @ self._atoms(X.dtype)) / lam, X.dtype.type(1))

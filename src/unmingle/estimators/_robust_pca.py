@@ -1,14 +1,19 @@
 """`RobustPCA`: components of one matrix."""
 
+from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from .. import solvers
 from .._validation import check_choice, check_matrix, check_positive
 from ..decomposition import Callback, decompose
-from ._base import Array, RobustTransformer
+from ._base import UNSHRUNK, Array, RobustTransformer
+
+_PASSES, _MOST, _STEADY = 200, 0.99, 1e-7
+"""Codes are unshrunk when most of them move by no more than this share of the largest, or after so many passes."""
 
 
 class RobustPCA(RobustTransformer):
@@ -164,7 +169,7 @@ class RobustPCA(RobustTransformer):
         self.singular_values_ = norms**2
         clean = np.where(np.isnan(X), part.low_rank, X - part.outliers)
         self.explained_variance_ratio_ = _energy_shares(self.singular_values_, clean)
-        self._describe_ordinary_scores(self._outlyingness(X))
+        self._describe_ordinary_scores(self._scores(X, self._unshrunk(X, part.codes)))
         return self
 
     def outlier_flags(self, X: Any, *, false_alarm_rate: float = 0.01) -> NDArray[np.bool_]:
@@ -189,6 +194,22 @@ class RobustPCA(RobustTransformer):
             raise ValueError(f"false_alarm_rate must be below 1, got {false_alarm_rate!r}.")
         scores = self.score_samples(X)
         return np.cbrt(scores) > self.score_center_ + ndtri(1 - rate) * self.score_scale_
+
+    def _unshrunk(self, X: Array, codes: Array) -> Array:
+        """Codes of the training data without the shrinkage of the rank penalty, from those with it.
+
+        Scores hardly feel the last digits of codes, and their median and spread hardly feel the strangest samples.
+        """
+        if self.n_components_ == 0:
+            return codes
+        root, problem = self._scaled_problem(X, UNSHRUNK)
+        unit = X.dtype.type(root)
+        codes = codes / unit
+        for following in islice(solvers.algorithm_1_of_matrix(*problem, codes), _PASSES):
+            moved, codes = np.abs(following - codes).max(axis=1), following
+            if np.quantile(moved, _MOST) <= _STEADY * np.abs(codes).max():
+                break
+        return codes * unit
 
     def _describe_ordinary_scores(self, scores: Array) -> None:
         n, q = len(scores), self.n_components_

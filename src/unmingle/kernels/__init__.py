@@ -10,14 +10,19 @@ named outputs, and are compiled on first use and cached on disk.
 from ._encoder import encode_layers
 from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sweep
-from ._robust import column_medians, robust_line
-from ._samples import alternation_pass, newton_projection
+from ._newton import newton_projection
+from ._robust import column_medians
+from ._samples import alternation_pass
 from ._stream import cleaning_pass
-from ._video import frame_codes, look_at_frame, zeros_for
-from ._video_learning import KNOWN, learn_from_frame
+from ._video import Canvas, Scene, frame_codes, look_at_frame, zeros_for
+from ._video_learning import KNOWN, Memory, Rates, learn_from_frame
 
 __all__ = [
     "KNOWN",
+    "Canvas",
+    "Memory",
+    "Rates",
+    "Scene",
     "alternation_pass",
     "cleaning_pass",
     "clip_layer",
@@ -34,6 +39,5 @@ __all__ = [
     "misfit_slopes",
     "multiplier_sweep",
     "newton_projection",
-    "robust_line",
     "zeros_for",
 ]

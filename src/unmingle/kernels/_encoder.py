@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba.cpython.unsafe.tuple import tuple_setitem
 from numpy.typing import NDArray
 
-from ._compile import announced, compiled
+from ._compile import announced, compiled, piece
+from ._small import add, add_both, copy_rows, read, write
 
 _FEW_ATOMS = 7
 """Up to so many, their loop is unrolled; for more the compiler gives up on two samples at once, and BLAS is as fast."""
@@ -20,7 +20,6 @@ _FEW_ROWS = 24
 """Fewer go one by one: BLAS is then faster with vectors than with such slim matrices."""
 
 Array = NDArray[np.floating[Any]]
-_put: Any = tuple_setitem
 
 
 def encode_layers(
@@ -71,8 +70,8 @@ def _constants(q: int, dtype: Any) -> tuple[tuple[Any, ...], Array]:
     return (dtype.type(0),) * q, _read_only(np.empty((0, q), dtype))
 
 
-@compiled
-def _clip(x, d, t, below):  # type: ignore[no-untyped-def]
+@piece
+def _clip(x, d, t, below):
     """What d leaves, e = x - d, 0 where x is missing, and clip(e, -t - below, t); on one side below is infinite."""
     e = x - d
     e = d - d if e != e else e
@@ -81,8 +80,8 @@ def _clip(x, d, t, below):  # type: ignore[no-untyped-def]
     return e, (clipped if clipped < t else t)
 
 
-@compiled
-def _images(code, other, atoms, j):  # type: ignore[no-untyped-def]
+@piece
+def _images(code, other, atoms, j):
     """Feature j of A c for two codes."""
     atom = atoms[0, j]
     d, e = code[0] * atom, other[0] * atom
@@ -93,37 +92,19 @@ def _images(code, other, atoms, j):  # type: ignore[no-untyped-def]
     return d, e
 
 
-@compiled
-def _add(sums, rows, j, r):  # type: ignore[no-untyped-def]
-    """Sums of H r with the share of feature j."""
-    for a in range(len(sums)):
-        sums = _put(sums, a, sums[a] + rows[a, j] * r)
-    return sums
-
-
-@compiled
-def _add_both(sums, others, rows, j, r, s):  # type: ignore[no-untyped-def]
-    """Sums of H r and H s with the shares of feature j."""
-    for a in range(len(sums)):
-        row = rows[a, j]
-        sums = _put(sums, a, sums[a] + row * r)
-        others = _put(others, a, others[a] + row * s)
-    return sums, others
-
-
-@compiled
-def _product(x, rows, zeros):  # type: ignore[no-untyped-def]
+@piece
+def _product(x, rows, zeros):
     """H x, missing entries left out."""
     sums = zeros
     for j in range(x.size):
         known = x[j]
         known = zeros[0] if known != known else known
-        sums = _add(sums, rows, j, known)
+        sums = add(sums, rows, j, known)
     return sums
 
 
-@compiled
-def _layer(x, code, atoms, rows, t, below, zeros, o):  # type: ignore[no-untyped-def]
+@piece
+def _layer(x, code, atoms, rows, t, below, zeros, o):
     """H r of a sample, with d = A c and r = d + clip(x - d, -t, t); o = x - r unless o is None."""
     sums = zeros
     for j in range(x.size):
@@ -131,55 +112,40 @@ def _layer(x, code, atoms, rows, t, below, zeros, o):  # type: ignore[no-untyped
         for a in range(1, len(code)):
             d += code[a] * atoms[a, j]
         e, clipped = _clip(x[j], d, t[j], below)
-        sums = _add(sums, rows, j, d + clipped)
+        sums = add(sums, rows, j, d + clipped)
         if o is not None:
             o[j] = e - clipped
     return sums
 
 
-@compiled
-def _layer_of_two(x, y, code, other, atoms, rows, t, below, zeros, o, p):  # type: ignore[no-untyped-def]
+@piece
+def _layer_of_two(x, y, code, other, atoms, rows, t, below, zeros, o, p):
     """The same for two samples."""
     sums, others = zeros, zeros
     for j in range(x.size):
         dx, dy = _images(code, other, atoms, j)
         ex, clipped_x = _clip(x[j], dx, t[j], below)
         ey, clipped_y = _clip(y[j], dy, t[j], below)
-        sums, others = _add_both(sums, others, rows, j, dx + clipped_x, dy + clipped_y)
+        sums, others = add_both(sums, others, rows, j, dx + clipped_x, dy + clipped_y)
         if o is not None:
             o[j] = ex - clipped_x
             p[j] = ey - clipped_y
     return sums, others
 
 
-@compiled
-def _read(row, zeros):  # type: ignore[no-untyped-def]
-    """The numbers of a short row."""
-    values = zeros
-    for a in range(len(zeros)):
-        values = _put(values, a, row[a])
-    return values
-
-
-@compiled
-def _write(values, row):  # type: ignore[no-untyped-def]
-    for a in range(len(values)):
-        row[a] = values[a]
-
-
-@compiled
-def _encode_one(x, code, atoms, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):  # type: ignore[no-untyped-def]
+@piece
+def _encode_one(x, code, atoms, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):
     """All layers of a sample, from the first code and with the first atoms."""
     last = t.shape[0] - 1
     for k in range(n_layers - 1):
         following = min(k + 1, last)
         code = _layer(x, code, atoms, encoder[following], t[min(k, last)], below, zeros, None)
         atoms = decoder[following]
-    _write(_layer(x, code, atoms, readout, t[last], below, zeros, outliers), codes)
+    write(_layer(x, code, atoms, readout, t[last], below, zeros, outliers), codes)
 
 
-@compiled
-def _encode_two(X, code, other, atoms, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):  # type: ignore[no-untyped-def]
+@piece
+def _encode_two(X, code, other, atoms, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):
     """The same for two samples."""
     x, y = X[0], X[1]
     last = t.shape[0] - 1
@@ -188,33 +154,31 @@ def _encode_two(X, code, other, atoms, decoder, encoder, t, readout, n_layers, b
         code, other = _layer_of_two(x, y, code, other, atoms, rows, t[min(k, last)], below, zeros, None, None)
         atoms = following
     code, other = _layer_of_two(x, y, code, other, atoms, readout, t[last], below, zeros, outliers[0], outliers[1])
-    _write(code, codes[0])
-    _write(other, codes[1])
+    write(code, codes[0])
+    write(other, codes[1])
 
 
 @announced
 @compiled
-def _encode_pairs(  # type: ignore[no-untyped-def]
-    X, init, components, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros
-):
+def _encode_pairs(X, init, components, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):
     """Signed codes of few atoms: two rows at a time, a last one alone."""
     n = X.shape[0]
     warm = init.shape[0] > 0
     atoms = components if warm else decoder[0]
     for i in range(0, n, 2):
-        code = _read(init[i], zeros) if warm else _product(X[i], encoder[0], zeros)
+        code = read(init[i], zeros) if warm else _product(X[i], encoder[0], zeros)
         if i + 1 == n:
             _encode_one(X[i], code, atoms, decoder, encoder, t, readout, n_layers, below, codes[i], outliers[i], zeros)
             break
-        other = _read(init[i + 1], zeros) if warm else _product(X[i + 1], encoder[0], zeros)
+        other = read(init[i + 1], zeros) if warm else _product(X[i + 1], encoder[0], zeros)
         _encode_two(
             X[i : i + 2], code, other, atoms, decoder, encoder, t, readout, n_layers, below,
             codes[i : i + 2], outliers[i : i + 2], zeros,
         )  # fmt: skip
 
 
-@compiled
-def _begin_group(x, c, r):  # type: ignore[no-untyped-def]
+@piece
+def _begin_group(x, c, r):
     """Start: c <- 0, r <- x, 0 where x is missing."""
     nothing = x.dtype.type(0)
     c[:] = nothing
@@ -224,8 +188,8 @@ def _begin_group(x, c, r):  # type: ignore[no-untyped-def]
             ri[j] = nothing if xi[j] != xi[j] else xi[j]
 
 
-@compiled
-def _threshold_group(x, d, t, below):  # type: ignore[no-untyped-def]
+@piece
+def _threshold_group(x, d, t, below):
     """Threshold: d <- d + clip(x - d, -t, t)."""
     for i in range(x.shape[0]):
         xi, di = x[i], d[i]
@@ -233,8 +197,8 @@ def _threshold_group(x, d, t, below):  # type: ignore[no-untyped-def]
             di[j] += _clip(xi[j], di[j], t[j], below)[1]
 
 
-@compiled
-def _threshold_last(x, d, t, below):  # type: ignore[no-untyped-def]
+@piece
+def _threshold_last(x, d, t, below):
     """Last threshold: d <- clip(x, d - t, d + t), the same, but x to the last bit where nothing is clipped."""
     for i in range(x.shape[0]):
         xi, di = x[i], d[i]
@@ -245,8 +209,8 @@ def _threshold_last(x, d, t, below):  # type: ignore[no-untyped-def]
             di[j] = di[j] if xi[j] != xi[j] else r
 
 
-@compiled
-def _code_group(r, rows, code, gain, back, positive):  # type: ignore[no-untyped-def]
+@piece
+def _code_group(r, rows, code, gain, back, positive):
     """Code: c <- H' r, or max(0, G c + H' r)."""
     if not positive:
         np.dot(r, rows.T, code)
@@ -258,8 +222,8 @@ def _code_group(r, rows, code, gain, back, positive):  # type: ignore[no-untyped
             code[i, a] = max(code[i, a] + back[i, a], code.dtype.type(0))
 
 
-@compiled
-def _end_group(x, r):  # type: ignore[no-untyped-def]
+@piece
+def _end_group(x, r):
     """End: r <- x - r, 0 where x is missing."""
     nothing = x.dtype.type(0)
     for i in range(x.shape[0]):
@@ -270,7 +234,7 @@ def _end_group(x, r):  # type: ignore[no-untyped-def]
 
 @announced
 @compiled
-def _encode_groups(  # type: ignore[no-untyped-def]
+def _encode_groups(
     X, init, components, decoder, encoder, threshold, readout, feedback, readout_feedback,
     n_layers, positive, below, codes, outliers,
 ):  # fmt: skip
@@ -289,11 +253,11 @@ def _encode_groups(  # type: ignore[no-untyped-def]
         for k in range(n_layers):
             own = min(k, last)
             if k == 0 and init.shape[0]:
-                c[:] = init[i : i + size]
+                copy_rows(init[i : i + size], c)
                 np.dot(c, components, r)
             elif full:
                 np.dot(r, decoder[own], image[:size])
-                r[:] = image[:size]
+                copy_rows(image[:size], r)
             else:
                 _code_group(r, encoder[own], c, feedback[own], back[:size], positive)
                 np.dot(c, decoder[own], r)

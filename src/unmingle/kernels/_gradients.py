@@ -5,7 +5,7 @@ from ._compile import announced, compiled
 
 @announced
 @compiled
-def clip_layer(x, d, t, below, r):  # type: ignore[no-untyped-def]
+def clip_layer(x, d, t, below, r):
     """R <- clip(x, d - t - below, d + t)."""
     for i in range(x.shape[0]):
         xi, di, ri = x[i], d[i], r[i]
@@ -17,7 +17,7 @@ def clip_layer(x, d, t, below, r):  # type: ignore[no-untyped-def]
 
 @announced
 @compiled
-def clip_slopes(x, r, slope, by_d, by_t):  # type: ignore[no-untyped-def]
+def clip_slopes(x, r, slope, by_d, by_t):
     """Derivatives of `clip_layer`: where r is x both are 0, elsewhere 1 by d and the sign of x - r by t."""
     nothing = x.dtype.type(0)
     for i in range(x.shape[0]):
@@ -32,7 +32,7 @@ def clip_slopes(x, r, slope, by_d, by_t):  # type: ignore[no-untyped-def]
 
 @announced
 @compiled
-def misfit_cost(x, low_rank, outliers, lam, misfit, cost):  # type: ignore[no-untyped-def]
+def misfit_cost(x, low_rank, outliers, lam, misfit, cost):
     """Misfit e = x - Us - o, and 1/2 ||e||^2 + lam ||o||_1 for each sample."""
     half = x.dtype.type(0.5)
     for i in range(x.shape[0]):
@@ -47,7 +47,7 @@ def misfit_cost(x, low_rank, outliers, lam, misfit, cost):  # type: ignore[no-un
 
 @announced
 @compiled
-def misfit_slopes(misfit, outliers, lam, slope, by_low_rank, by_outliers):  # type: ignore[no-untyped-def]
+def misfit_slopes(misfit, outliers, lam, slope, by_low_rank, by_outliers):
     """Derivatives of `misfit_cost`: -e by Us, and lam sign(o) - e by o."""
     nothing = misfit.dtype.type(0)
     for i in range(misfit.shape[0]):

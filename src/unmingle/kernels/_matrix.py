@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from ._compile import announced, clip, compiled
+from ._compile import announced, compiled
+from ._small import clip
 
 _BLOCK = 64
 
 
 @announced
 @compiled
-def huber_sweep(X, left, right, previous_left, previous_right, momentum, lam, cleaned, basis, product):  # type: ignore[no-untyped-def]
+def huber_sweep(X, left, right, previous_left, previous_right, momentum, lam, cleaned, basis, product):
     """One pass of (2): clean X at an extrapolated point, multiply with a basis, value the point itself.
 
     With D = left right, E = previous_left previous_right and Y = D + momentum (D - E)::
@@ -53,7 +54,7 @@ def huber_sweep(X, left, right, previous_left, previous_right, momentum, lam, cl
 
 @announced
 @compiled
-def huber_sums(X, left, right, lam, residual):  # type: ignore[no-untyped-def]
+def huber_sums(X, left, right, lam, residual):
     """Residual R = clip(X - left right, -lam, lam) and the sums that value a point of (2) and its dual.
 
     Returns
@@ -89,7 +90,7 @@ def huber_sums(X, left, right, lam, residual):  # type: ignore[no-untyped-def]
 
 @announced
 @compiled
-def multiplier_sweep(X, left, right, multiplier, cleaned, mu, next_mu, reach, shrink, lam, basis, product):  # type: ignore[no-untyped-def]
+def multiplier_sweep(X, left, right, multiplier, cleaned, mu, next_mu, reach, shrink, lam, basis, product):
     """One pass of the augmented Lagrangian of (1), in place, after L = left right was thresholded.
 
     With W = X - L + multiplier / mu, the outliers are W - clip(W, -reach lam, reach lam), and::
@@ -138,7 +139,7 @@ def multiplier_sweep(X, left, right, multiplier, cleaned, mu, next_mu, reach, sh
 
 @announced
 @compiled
-def clipped_norm(X, left, right, multiplier, mu, reach, lam):  # type: ignore[no-untyped-def]
+def clipped_norm(X, left, right, multiplier, mu, reach, lam):
     """Norm of clip(W, -reach lam, reach lam), W = X - left right + multiplier / mu, and its derivative in reach."""
     n, m = X.shape
     block = np.empty((_BLOCK, m), X.dtype)

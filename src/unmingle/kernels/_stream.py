@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from ._compile import announced, clip, compiled
+from ._compile import announced, compiled
+from ._small import clip
 
 _BLOCK = 32
 
 
 @announced
 @compiled
-def cleaning_pass(X, codes, components, bound, limit, cleaned, beyond):  # type: ignore[no-untyped-def]
+def cleaning_pass(X, codes, components, bound, limit, cleaned, beyond):
     """Samples freed of what leaves the model, and how often each feature left it.
 
     With r = x - Us::

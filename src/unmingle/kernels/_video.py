@@ -1,23 +1,66 @@
 """Frames of a fixed camera: codes, background and mask, each in one pass over the pixels.
 
-A frame is an array of rows in the numbers of the camera (bytes, mostly), with the channels of a pixel side by side;
-``scale`` brings them to [0, 1]. Atoms are the rows of U'. Their number is part of a type, so that loops over them are
-unrolled and every pass stays in registers.
+A frame is a row of numbers of the camera (bytes, mostly), the channels of a pixel side by side; ``scale`` brings them
+to [0, 1], and ``white`` is None for a camera that gives fractions of white. Atoms are the rows of U'. Their number is
+part of a type, so that loops over them are unrolled and every pass stays in registers. What is None is not compiled.
 """
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._compile import announced, clip, compiled
-from ._encoder import _add, _read
+from ._compile import announced, compiled, merged, piece
 from ._regions import keep_regions
+from ._small import add, clip, read
 
 CHUNK, LARGE_CHUNK = 4096, 8192
 """Pixels that stay in the innermost cache, with and without their atoms."""
 WEAK, STRONG = 1, 256
 """Marks of a pixel; strong ones are weak, too."""
+
+
+class Scene(NamedTuple):
+    """The background of a camera, as far as a look at a frame needs it."""
+
+    scale: Any
+    white: Any
+    atoms: Any
+    codes: Any
+    """s of the last frame, and then of this one."""
+    variance: Any
+    """Of the deviation of each entry,"""
+    least: Any
+    """which is never taken to be smaller."""
+    sample: Any
+    """The entries that codes are found from, or None for all,"""
+    sampled: Any
+    """and their atoms,"""
+    step: Any
+    """and (U'U + lam_* I)^-1 for them."""
+    lam_star: Any
+    lam: Any
+    zeros: Any
+
+
+class Canvas(NamedTuple):
+    """Room for what is seen in frames of one size, and how to look at them."""
+
+    channels: Any
+    """A tuple as long as a pixel has channels,"""
+    square: Any
+    """and one as long as the side of the square in which pixels vote."""
+    region: Any
+    """Where to look, or None for everywhere."""
+    drop_shadows: Any
+    least_area: Any
+    deviation: Any
+    marked: Any
+    pooled: Any
+    """Marks of pixels, or None where they have one channel."""
+    counts: Any
+    strong: Any
+    near: Any
 
 
 @lru_cache
@@ -26,8 +69,8 @@ def zeros_for(q: int) -> tuple[Any, ...]:
     return (np.float32(0.0),) * q
 
 
-@compiled
-def explained(code, atoms, j):  # type: ignore[no-untyped-def]
+@piece
+def explained(code, atoms, j):
     """Entry j of Us."""
     d = code[0] * atoms[0, j]
     for a in range(1, len(code)):
@@ -35,18 +78,18 @@ def explained(code, atoms, j):  # type: ignore[no-untyped-def]
     return d
 
 
-@compiled
-def _pull(x, scale, code, atoms, bound, zeros):  # type: ignore[no-untyped-def]
+@piece
+def _pull(x, scale, code, atoms, bound, zeros):
     """U' clip(x - Us, -bound, bound)."""
     sums = zeros
     for j in range(x.size):
         e = x[j] * scale - explained(code, atoms, j)
-        sums = _add(sums, atoms, j, clip(e, bound))
+        sums = add(sums, atoms, j, clip(e, bound))
     return sums
 
 
-@compiled
-def _codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):  # type: ignore[no-untyped-def]
+@merged
+def _codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
     """Layers of Algorithm 1 on one frame, from the codes of the last one, in place.
 
     With ``step`` = (U'U + lam_* I)^-1, every layer is::
@@ -58,7 +101,7 @@ def _codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):  # typ
     q = len(zeros)
     slope = np.empty(q, np.float32)
     for _ in range(n_layers):
-        pull = _pull(x, scale, _read(codes, zeros), atoms, lam, zeros)
+        pull = _pull(x, scale, read(codes, zeros), atoms, lam, zeros)
         for a in range(q):
             slope[a] = pull[a] - lam_star * codes[a]
         for a in range(q):
@@ -68,143 +111,107 @@ def _codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):  # typ
 
 @announced
 @compiled
-def frame_codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):  # type: ignore[no-untyped-def]
+def frame_codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
     """Codes of a frame by layers of Algorithm 1, in place."""
     _codes(x, np.float32(scale), atoms, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
 
 
-@compiled
-def mark_frame(  # type: ignore[no-untyped-def]
-    frame, channels, scale, atoms, codes, variance, factors, least, background, deviation, marked, zeros
-):
-    """Background of a frame, and the entries that it does not explain.
+@merged
+def _span_frame(frame, height, width, channels, white, background, deviation):
+    """How far each entry is outside of what its background and that of its eight neighbours span.
 
     With l and h halfway between the background d = Us of a pixel and the least and the largest one among its eight
     neighbours, ::
 
         deviation = max(x - h, l - x, 0)
 
-    An edge that moves by less than half a pixel is therefore no deviation. Marks are `WEAK` and `STRONG` by where
-    deviation^2 is above each of the two ``factors`` of max(variance, least). Cost: 2 q + 15 operations for each entry.
+    An edge that moves by less than half a pixel is therefore no deviation. Cost: 15 operations for each entry.
     """
-    height, width = frame.shape
-    white = np.float32(np.rint(np.float32(1.0) / scale))
-    behind = background.reshape(-1)
-    if white > 1:
-        _paint(_read(codes, zeros), atoms, white, behind)
-    else:
-        _paint_fractions(_read(codes, zeros), atoms, behind)
     band = max(1, LARGE_CHUNK // width)
     low, high = np.empty(band * width, frame.dtype), np.empty(band * width, frame.dtype)
-    least_near, most_near = np.empty_like(low), np.empty_like(high)
     first = 0
     while first < height:
-        rows = 1 if first in (0, height - 1) else min(band, height - 1 - first)
-        here, above, below = first * width, max(first - 1, 0) * width, min(first + 1, height - 1) * width
-        size = rows * width
-        middle, floor, top = behind[here : here + size], least_near[:size], most_near[:size]
-        _span_of_three(behind[above : above + size], middle, behind[below : below + size], low, high)
-        _least_of_three(low[:size], width, channels, floor)
-        _most_of_three(high[:size], width, channels, top)
-        if white > 1:
-            _halfway(middle, floor, top)
-        else:
-            _halfway_of_fractions(middle, floor, top)
-        _deviate(frame.reshape(-1)[here : here + size], floor, top, deviation.reshape(-1)[here : here + size])
+        rows = 1 if first == 0 or first == height - 1 else min(band, height - 1 - first)
+        above, below = max(first - 1, 0) * width, min(first + 1, height - 1) * width
+        here, size = first * width, rows * width
+        _span_of_three(background, np.uintp(above), np.uintp(here), np.uintp(below), size, low, high)
+        _deviate(frame, background, np.uintp(here), size, np.uintp(channels), white, low, high, deviation)
+        _deviate_at_edges(frame, background, here, size, width, channels, white, low, high, deviation)
         first += rows
-    _mark(deviation.reshape(-1), scale, variance, factors, least, marked.reshape(-1))
 
 
-@compiled
-def _paint(code, atoms, white, picture):  # type: ignore[no-untyped-def]
-    """Us, rounded to the numbers of the camera."""
-    half, none = np.float32(0.5), np.float32(0.0)
-    for j in range(picture.size):
-        d = white * explained(code, atoms, j) + half
-        d = d if d > none else none
-        picture[j] = np.int32(d if d < white else white)
-
-
-@compiled
-def _paint_fractions(code, atoms, picture):  # type: ignore[no-untyped-def]
-    """Us for a camera that gives fractions of white."""
-    one, none = np.float32(1.0), np.float32(0.0)
+@piece
+def _paint(code, atoms, white, picture):
+    """Us, rounded to the numbers of the camera unless it gives fractions."""
+    half, none, most = np.float32(0.5), np.float32(0.0), np.float32(1.0 if white is None else white)
     for j in range(picture.size):
         d = explained(code, atoms, j)
+        if white is not None:
+            d = most * d + half
         d = d if d > none else none
-        picture[j] = d if d < one else one
+        d = d if d < most else most
+        picture[j] = d if white is None else np.int32(d)
 
 
-@compiled
-def _span_of_three(above, here, below, low, high):  # type: ignore[no-untyped-def]
-    for j in range(here.size):
-        a, b, c = above[j], here[j], below[j]
+@piece
+def _span_of_three(picture, above, here, below, size, low, high):
+    """The least and the largest of each entry, the one above and the one below."""
+    for j in range(size):
+        k = np.uintp(j)
+        a, b, c = picture[above + k], picture[here + k], picture[below + k]
         least = a if a < b else b
         most = b if a < b else a
         low[j] = least if least < c else c
         high[j] = most if most > c else c
 
 
-@compiled
-def _least_of_three(values, width, channels, least):  # type: ignore[no-untyped-def]
-    """The least of each entry and its neighbours to the left and to the right; rows lie end to end."""
-    size = values.size - 2 * channels
-    before, here, after, inner = values[:size], values[channels:], values[2 * channels :], least[channels:]
-    for j in range(size):
-        a = before[j] if before[j] < here[j] else here[j]
-        inner[j] = a if a < after[j] else after[j]
+@piece
+def _outside(x, d, least, most, white):
+    """How far x is outside of a span that is brought halfway to d."""
+    if white is None:
+        half = np.float32(0.5)
+        low, high = half * (least + d), half * (most + d)
+        over = x - high if x > high else np.float32(0.0)
+        return low - x if x < low else over
+    kind = type(x)
+    two = kind(2)
+    low, high = kind(least + kind(d - least) // two), kind(most - kind(most - d) // two)
+    over = kind(x - high) if x > high else kind(0)
+    return kind(low - x) if x < low else over
+
+
+@piece
+def _deviate(frame, background, here, size, channels, white, low, high, deviation):
+    """Deviations of a band of rows, which lie end to end; those at the edges are not right yet."""
+    for j in range(size - 2 * np.intp(channels)):
+        left = np.uintp(j)
+        middle = left + channels
+        right, k = middle + channels, here + middle
+        least = low[left] if low[left] < low[middle] else low[middle]
+        most = high[left] if high[left] > high[middle] else high[middle]
+        least = least if least < low[right] else low[right]
+        most = most if most > high[right] else high[right]
+        deviation[k] = _outside(frame[k], background[k], least, most, white)
+
+
+@piece
+def _deviate_at_edges(frame, background, here, size, width, channels, white, low, high, deviation):
+    """Deviations of the first and the last pixel of each row of a band."""
     inside = channels if width > channels else 0
-    for start in range(0, values.size, width):
-        for left in range(start, start + channels):
-            right = 2 * start + width - 1 - left
-            least[left] = min(values[left], values[left + inside])
-            least[right] = min(values[right], values[right - inside])
+    for start in range(0, size, width):
+        for side in range(2):
+            edge = start + side * (width - channels)
+            inward = inside if side == 0 else -inside
+            for j in range(edge, edge + channels):
+                least, most = min(low[j], low[j + inward]), max(high[j], high[j + inward])
+                k = here + j
+                deviation[k] = _outside(frame[k], background[k], least, most, white)
 
 
-@compiled
-def _most_of_three(values, width, channels, most):  # type: ignore[no-untyped-def]
-    size = values.size - 2 * channels
-    before, here, after, inner = values[:size], values[channels:], values[2 * channels :], most[channels:]
-    for j in range(size):
-        a = before[j] if before[j] > here[j] else here[j]
-        inner[j] = a if a > after[j] else after[j]
-    inside = channels if width > channels else 0
-    for start in range(0, values.size, width):
-        for left in range(start, start + channels):
-            right = 2 * start + width - 1 - left
-            most[left] = max(values[left], values[left + inside])
-            most[right] = max(values[right], values[right - inside])
-
-
-@compiled
-def _halfway(here, least, most):  # type: ignore[no-untyped-def]
-    """Bring a span halfway to what is in it, for whole numbers."""
-    two = here.dtype.type(2)
-    for j in range(here.size):
-        least[j] = here.dtype.type(least[j] + here.dtype.type(here[j] - least[j]) // two)
-        most[j] = here.dtype.type(most[j] - here.dtype.type(most[j] - here[j]) // two)
-
-
-@compiled
-def _halfway_of_fractions(here, least, most):  # type: ignore[no-untyped-def]
-    half = np.float32(0.5)
-    for j in range(here.size):
-        least[j] = half * (least[j] + here[j])
-        most[j] = half * (most[j] + here[j])
-
-
-@compiled
-def _deviate(x, least, most, deviation):  # type: ignore[no-untyped-def]
-    """How far each entry is outside a span."""
-    nothing = x.dtype.type(0)
-    for j in range(x.size):
-        over = x.dtype.type(x[j] - most[j]) if x[j] > most[j] else nothing
-        deviation[j] = x.dtype.type(least[j] - x[j]) if x[j] < least[j] else over
-
-
-@compiled
-def _mark(deviation, scale, variance, factors, least, marked):  # type: ignore[no-untyped-def]
-    weak, strong = factors
+@piece
+def _mark(deviation, scale, variance, factors, least, marked):
+    """Marks, `WEAK` and `STRONG`, by where deviation^2 is above each of the two ``factors`` of max(variance, least)."""
+    weak, strong = np.float32(factors[0]), np.float32(factors[1])
     for j in range(deviation.size):
         e = deviation[j] * scale
         v = variance[j]
@@ -213,51 +220,53 @@ def _mark(deviation, scale, variance, factors, least, marked):  # type: ignore[n
         marked[j] = np.uint16(WEAK) * np.uint16(square > weak * v) + np.uint16(STRONG) * np.uint16(square > strong * v)
 
 
-@compiled
-def count_neighbours(marked, counts, square):  # type: ignore[no-untyped-def]
+@merged
+def count_neighbours(marked, height, width, counts, square):
     """Sums of the marks in the square around each pixel, whose side is the length of ``square``.
 
     Sums of marks are counts of weak and of strong ones side by side, as long as the square has less than 256 pixels.
     Edges are continued outwards.
     """
-    height, width = marked.shape
     radius, last = len(square) // 2, height - 1
-    sums = np.zeros(width + 2 * radius, np.uint16)
-    inner = sums[radius : radius + width]
-    for i in range(-radius, radius + 1):
-        _accumulate(inner, marked[min(max(i, 0), last)])
-    for i in range(height):
-        for j in range(radius):
-            sums[j] = inner[0]
-            sums[radius + width + j] = inner[width - 1]
-        _sum_across(sums, counts[i], square)
-        _advance(inner, marked[min(i + radius + 1, last)], marked[max(i - radius, 0)])
-
-
-@compiled
-def _accumulate(sums, row):  # type: ignore[no-untyped-def]
+    sums = np.empty(width + 2 * radius, np.uint16)
     for j in range(sums.size):
-        sums[j] = np.uint16(sums[j] + row[j])
+        sums[j] = 0
+    for ahead in range(-radius, height + radius):
+        i = ahead - radius
+        _slide(sums, radius, width, marked, min(max(ahead, 0), last), max(i - radius - 1, 0) if i > 0 else -1)
+        if i >= 0:
+            for j in range(radius):
+                sums[j] = sums[radius]
+                sums[radius + width + j] = sums[radius + width - 1]
+            _sum_across(sums, np.uintp(i * width), width, counts, square)
 
 
-@compiled
-def _advance(sums, entering, leaving):  # type: ignore[no-untyped-def]
-    for j in range(sums.size):
-        sums[j] = np.uint16(np.uint16(sums[j] + entering[j]) - leaving[j])
+@piece
+def _slide(sums, radius, width, marked, entering, leaving):
+    """Sums over a column of pixels, one row further: a row enters, and one leaves unless it is -1."""
+    offset, enters = np.uintp(radius), np.uintp(entering * width)
+    leaves = np.uintp(max(leaving, 0) * width)
+    keep = np.uint16(0 if leaving < 0 else 1)
+    for j in range(width):
+        k = np.uintp(j)
+        more = np.uint16(sums[offset + k] + marked[enters + k])
+        sums[offset + k] = np.uint16(more - np.uint16(keep * marked[leaves + k]))
 
 
-@compiled
-def _sum_across(sums, counts, square):  # type: ignore[no-untyped-def]
-    for j in range(counts.size):
-        total = sums[j]
-        for k in range(1, len(square)):
-            total = np.uint16(total + sums[np.uintp(j) + np.uintp(k)])
-        counts[j] = total
+@piece
+def _sum_across(sums, here, width, counts, square):
+    for j in range(width):
+        k = np.uintp(j)
+        total = sums[k]
+        for i in range(1, len(square)):
+            total = np.uint16(total + sums[k + np.uintp(i)])
+        counts[here + k] = total
 
 
-@compiled
-def vote(counts, half, few, weak, strong, near):  # type: ignore[no-untyped-def]
-    """Pixels around which more than half of the pixels are marked, weakly and strongly, or a few strongly."""
+@piece
+def _vote(counts, size, weak, strong, near):
+    """Pixels around which more than half of ``size`` pixels are marked, weakly and strongly, or a sixth strongly."""
+    half, few = np.uint8(size // 2), np.uint8(max(1, size // 6))
     for j in range(counts.size):
         count = counts[j]
         weakly, strongly = np.uint8(count & np.uint16(255)), np.uint8(count >> np.uint16(8))
@@ -266,24 +275,24 @@ def vote(counts, half, few, weak, strong, near):  # type: ignore[no-untyped-def]
         near[j] = strongly >= few
 
 
-@compiled
-def pool_channels(marked, frame, background, scale, drop_shadows, pixels):  # type: ignore[no-untyped-def]
+@piece
+def _pool_channels(marked, channels, frame, background, scale, drop_shadows, pixels):
     """Marks of pixels: those of all channels together, but none where there is a shadow on the background.
 
     A shadow takes 5 to 50 % of the light and nearly the same share of every channel: with the ratios x / background of
     the channels, all lie in [0.5, 0.95] and differ by at most 0.06. Black pixels are no shadows.
     """
-    channels = marked.size // pixels.size
     dim = np.float32(0.04) / scale
     for p in range(pixels.size):
         found = np.uint16(0)
-        for j in range(p * channels, (p + 1) * channels):
-            found |= marked[j]
+        for c in range(len(channels)):
+            found |= marked[p * len(channels) + c]
         pixels[p] = found
         if found == 0 or not drop_shadows:
             continue
         least, most = np.float32(2.0), np.float32(0.0)
-        for j in range(p * channels, (p + 1) * channels):
+        for c in range(len(channels)):
+            j = p * len(channels) + c
             behind = np.float32(background[j])
             ratio = np.float32(frame[j]) / behind if behind > dim else np.float32(0.0)
             least, most = min(least, ratio), max(most, ratio)
@@ -293,53 +302,55 @@ def pool_channels(marked, frame, background, scale, drop_shadows, pixels):  # ty
 
 @announced
 @compiled
-def look_at_frame(  # type: ignore[no-untyped-def]
-    frame, channels, scale, atoms, variance, factors, least, region, drop_shadows, least_area, marked, pooled, counts,
-    strong, background, deviation, near, mask, square, sample, sampled, step, lam_star, lam, n_layers, codes, zeros,
+def look_at_frame(
+    frame, factors, n_layers, background, mask, words,
+    channels, square, region, drop_shadows, least_area, deviation, marked, pooled, counts, strong, near,
+    scale, white, atoms, codes, variance, least, sample, sampled, step, lam_star, lam, zeros,
 ):  # fmt: skip
-    """Codes, background and mask of a frame: layers, marks, votes and regions.
+    """Codes, background and mask of a frame: layers, marks, votes and regions; a `Canvas`, then a `Scene`.
 
-    The codes are found from the ``sample`` of entries, whose atoms are ``sampled``; with no layers they stay as they
-    are. ``near`` is where foreground is or might be. Outside of the region, unless that is empty, nothing is marked.
+    With no layers the codes stay as they are. ``near`` is where foreground is or might be. ``mask``, of shape (height,
+    width), comes with its rows in words of eight pixels, see `keep_regions`. Cost: 2 q + 40 operations for each entry.
 
     Returns
     -------
     array of shape (k, 5)
         The regions of the mask, see `keep_regions`.
     """
-    scale, least, factors = np.float32(scale), np.float32(least), (np.float32(factors[0]), np.float32(factors[1]))
+    scale, least, n_channels = np.float32(scale), np.float32(least), len(channels)
     if n_layers:
-        x = frame.reshape(-1)
-        if sample.size:
-            x = x[sample]
+        x = frame
+        if sample is not None:
+            x = frame[sample]
         _codes(x, scale, sampled, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
-    mark_frame(frame, channels, scale, atoms, codes, variance, factors, least, background, deviation, marked, zeros)
+    _paint(read(codes, zeros), atoms, white, background)
+    height, width = mask.shape
+    _span_frame(frame, height, width * n_channels, n_channels, white, background, deviation)
+    _mark(deviation, scale, variance, factors, least, marked)
     pixels = marked
-    if channels > 1:
-        flat = marked.reshape(-1), frame.reshape(-1), background.reshape(-1)
-        pool_channels(flat[0], flat[1], flat[2], scale, drop_shadows, pooled.reshape(-1))
+    if pooled is not None:
+        _pool_channels(marked, channels, frame, background, scale, drop_shadows, pooled)
         pixels = pooled
-    if region.size:
-        _blank(pixels.reshape(-1), region.reshape(-1))
-    count_neighbours(pixels, counts, square)
-    size = len(square) * len(square)
-    half, few = np.uint8(size // 2), np.uint8(max(1, size // 6))
-    vote(counts.reshape(-1), half, few, mask.reshape(-1), strong.reshape(-1), near)
-    if region.size:
-        _blank(mask.reshape(-1), region.reshape(-1))
-        _blank(strong.reshape(-1), region.reshape(-1))
-    boxes = keep_regions(mask, strong, least_area)
-    _unite(near, mask.reshape(-1))
+    if region is not None:
+        _blank(pixels, region)
+    count_neighbours(pixels, height, width, counts, square)
+    flat = mask.reshape(-1)
+    _vote(counts, len(square) * len(square), flat, strong, near)
+    if region is not None:
+        _blank(flat, region)
+        _blank(strong, region)
+    boxes = keep_regions(mask, words, strong.reshape(mask.shape), least_area)
+    _unite(near, flat)
     return boxes
 
 
-@compiled
-def _blank(pixels, region):  # type: ignore[no-untyped-def]
+@piece
+def _blank(pixels, region):
     for j in range(pixels.size):
         pixels[j] = pixels[j] * region[j]
 
 
-@compiled
-def _unite(near, mask):  # type: ignore[no-untyped-def]
+@piece
+def _unite(near, mask):
     for j in range(near.size):
         near[j] = near[j] | mask[j]

@@ -3,11 +3,12 @@
 Frames, scale and atoms are as in `_video`.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from ._compile import announced, clip, compiled
-from ._encoder import _read
-from ._samples import _solve_positive
+from ._compile import announced, compiled, merged, piece
+from ._small import clip, read, solve_positive
 from ._video import CHUNK, LARGE_CHUNK, explained
 
 KNOWN = 2
@@ -16,8 +17,38 @@ _LONGEST = 60000
 """Frames that are counted; more are as good as so many."""
 
 
-@compiled
-def learn_frame(x, scale, atoms, codes, gain, keep, lam, near, sample, sampled, zeros):  # type: ignore[no-untyped-def]
+class Rates(NamedTuple):
+    """How fast to learn, and what is believed at the least."""
+
+    lam_star: Any
+    least: Any
+    """Variance."""
+    rate: Any
+    slow_rate: Any
+    """Near foreground."""
+
+
+class Memory(NamedTuple):
+    """What is known of a background, and changes with what is learnt, but for the first two and the sample."""
+
+    scale: Any
+    codes: Any
+    atoms: Any
+    squares: Any
+    variance: Any
+    last: Any
+    last_deviation: Any
+    seen: Any
+    waited: Any
+    sample: Any
+    """In order, or None."""
+    sampled: Any
+    """Its atoms, which are the atoms if there is none."""
+    zeros: Any
+
+
+@merged
+def learn_frame(x, scale, atoms, codes, gain, keep, lam, near, sample, sampled, zeros):
     """Take a frame into the background where no foreground is near.
 
     With r = x - Us, and r = 0 near foreground::
@@ -27,38 +58,41 @@ def learn_frame(x, scale, atoms, codes, gain, keep, lam, near, sample, sampled, 
     which is a step of recursive least squares, see `unmingle.online.recursive_step`. The atoms of the ``sample``, which
     is in order, are copied while they are at hand. Cost: 5 m q flops.
     """
-    code = _read(codes, zeros)
+    code = read(codes, zeros)
     steps = np.empty(CHUNK, np.float32)
     copied = 0
-    for i in range(0, x.size, CHUNK):
-        base, size = np.uintp(i), min(CHUNK, x.size - i)
-        _clipped_residuals(x[i : i + size], scale, code, atoms, base, lam, near[i : i + size], steps)
+    for first in range(0, x.size, CHUNK):
+        size = min(CHUNK, x.size - first)
+        _clipped_residuals(x, np.uintp(first), size, scale, code, atoms, lam, near, steps)
         for a in range(len(code)):
-            _add_steps(atoms[a, i : i + size], keep[a], gain[a], steps)
-        first = copied
-        while copied < sample.size and sample[copied] < i + size:
-            copied += 1
-        for a in range(len(code)):
-            for k in range(first, copied):
-                sampled[a, k] = atoms[a, sample[k]]
+            _add_steps(atoms, a, np.uintp(first), size, keep[a], gain[a], steps)
+        if sample is not None:
+            start = copied
+            while copied < sample.size and sample[copied] < first + size:
+                copied += 1
+            for a in range(len(code)):
+                for k in range(start, copied):
+                    sampled[a, k] = atoms[a, sample[k]]
 
 
-@compiled
-def _clipped_residuals(x, scale, code, atoms, base, lam, near, residuals):  # type: ignore[no-untyped-def]
+@piece
+def _clipped_residuals(x, first, size, scale, code, atoms, lam, near, residuals):
     none = np.float32(0.0)
-    for j in range(x.size):
-        r = clip(x[j] * scale - explained(code, atoms, base + np.uintp(j)), lam)
-        residuals[j] = r if near[j] == 0 else none
+    for j in range(size):
+        k = first + np.uintp(j)
+        r = clip(x[k] * scale - explained(code, atoms, k), lam)
+        residuals[j] = r if near[k] == 0 else none
 
 
-@compiled
-def _add_steps(atom, keep, gain, steps):  # type: ignore[no-untyped-def]
-    for j in range(atom.size):
-        atom[j] = keep * atom[j] + gain * steps[j]
+@piece
+def _add_steps(atoms, a, first, size, keep, gain, steps):
+    for j in range(size):
+        k = first + np.uintp(j)
+        atoms[a, k] = keep * atoms[a, k] + gain * steps[j]
 
 
-@compiled
-def follow_noise(deviation, last, scale, near, rate, slow_rate, least, variance):  # type: ignore[no-untyped-def]
+@merged
+def follow_noise(deviation, last, scale, near, rate, slow_rate, least, variance):
     """Variance of what deviates from the background, by how much it changes between two frames.
 
     A difference hardly sees what moves slowly or stands. With d = deviation - last, which for Gaussian noise of
@@ -79,8 +113,8 @@ def follow_noise(deviation, last, scale, near, rate, slow_rate, least, variance)
         last[j] = deviation[j]
 
 
-@compiled
-def absorb_still(  # type: ignore[no-untyped-def]
+@merged
+def absorb_still(
     x, last, channels, scale, atoms, codes, variance, factor, least, near, frames, patience, waited, seen, zeros
 ):
     """Make those parts of the foreground background that have not changed for long.
@@ -92,44 +126,39 @@ def absorb_still(  # type: ignore[no-untyped-def]
     wait nor count. ``last`` becomes x. Returns the numbers of pixels near foreground, of those that did not change, and
     of those absorbed.
     """
-    code = _read(codes, zeros)
+    code = read(codes, zeros)
     energy = np.float32(1e-30)
     for a in range(len(code)):
         energy += code[a] * code[a]
     inside, still, absorbed = 0, 0, 0
     rests, ripe = np.empty(LARGE_CHUNK, np.uint8), np.empty(LARGE_CHUNK, np.uint8)
-    for i in range(0, near.size, LARGE_CHUNK):
-        j = min(i + LARGE_CHUNK, near.size)
-        entries = slice(i * channels, j * channels)
-        _rests(x[entries], last[entries], channels, scale, variance[entries], factor, least, rests[: j - i])
-        found = _wait(near[i:j], rests, np.uint16(frames), np.uint16(patience), seen[i:j], waited[i:j], ripe)
+    for first in range(0, near.size, LARGE_CHUNK):
+        place, size = np.uintp(first), min(LARGE_CHUNK, near.size - first)
+        _rests(x, last, place, size, channels, scale, variance, factor, least, rests)
+        _wait(near, rests, place, size, np.uint16(frames), np.uint16(patience), seen, waited, ripe)
+        found = _count(near, rests, ripe, place, size)
         inside, still, absorbed = inside + found[0], still + found[1], absorbed + found[2]
         if found[2]:
-            _become_background(ripe[: j - i], i, channels, x, scale, code, energy, atoms)
+            _become_background(ripe, place, size, channels, x, scale, code, energy, atoms)
     return inside, still, absorbed
 
 
-@compiled
-def _rests(x, last, channels, scale, variance, factor, least, rests):  # type: ignore[no-untyped-def]
+@piece
+def _rests(x, last, first, size, channels, scale, variance, factor, least, rests):
     """Pixels that have changed by no more than their noise explains; ``last`` becomes x."""
-    if channels == 1:
-        for j in range(rests.size):
+    for p in range(size):
+        resting = np.uint8(1)
+        for c in range(len(channels)):
+            j = (first + np.uintp(p)) * np.uintp(len(channels)) + np.uintp(c)
             d = (np.float32(x[j]) - np.float32(last[j])) * scale
             v = variance[j]
-            rests[j] = d * d <= factor * (v if v > least else least)
-            last[j] = x[j]
-        return
-    for p in range(rests.size):
-        resting = True
-        for j in range(p * channels, (p + 1) * channels):
-            d = (np.float32(x[j]) - np.float32(last[j])) * scale
-            resting &= d * d <= factor * max(variance[j], least)
+            resting &= np.uint8(d * d <= factor * (v if v > least else least))
             last[j] = x[j]
         rests[p] = resting
 
 
-@compiled
-def _wait(near, rests, frames, patience, seen, waited, ripe):  # type: ignore[no-untyped-def]
+@piece
+def _wait(near, rests, first, size, frames, patience, seen, waited, ripe):
     """Count on: where no foreground is near the background is seen, and nothing waits.
 
     Flags are numbers, so that all pixels are treated alike, many at once.
@@ -137,9 +166,10 @@ def _wait(near, rests, frames, patience, seen, waited, ripe):  # type: ignore[no
     one, longest = np.uint16(1), np.uint16(_LONGEST)
     patience = patience if patience > 0 else longest
     never = np.uint16(patience == longest) * longest
-    for p in range(near.size):
+    for j in range(size):
+        p = first + np.uintp(j)
         within = np.uint16(near[p] != 0)
-        waits = np.uint16(np.uint16(near[p] == 1) * np.uint16(rests[p]))
+        waits = np.uint16(np.uint16(near[p] == 1) * np.uint16(rests[j]))
         sights = np.uint16(seen[p] + np.uint16(frames * np.uint16(one - within)))
         sights = sights if sights < longest else longest
         wait = np.uint16(np.uint16(waited[p] + frames) * waits)
@@ -149,22 +179,28 @@ def _wait(near, rests, frames, patience, seen, waited, ripe):  # type: ignore[no
         late = np.uint16(wait > limit)
         seen[p] = np.uint16(np.uint16(wait * late) + np.uint16(sights * np.uint16(one - late)))
         waited[p] = np.uint16(wait * np.uint16(one - late))
-        ripe[p] = late
+        ripe[j] = late
+
+
+@piece
+def _count(near, rests, ripe, first, size):
+    """Pixels near foreground, those of them that rest, and those that are ripe."""
     inside = still = absorbed = np.int32(0)
-    for p in range(near.size):
-        one_more = np.int32(near[p] == 1)
+    for j in range(size):
+        one_more = np.int32(near[first + np.uintp(j)] == 1)
         inside += one_more
-        still += one_more * np.int32(rests[p])
-        absorbed += np.int32(ripe[p])
+        still += one_more * np.int32(rests[j])
+        absorbed += np.int32(ripe[j])
     return inside, still, absorbed
 
 
-@compiled
-def _become_background(ripe, first, channels, x, scale, code, energy, atoms):  # type: ignore[no-untyped-def]
+@piece
+def _become_background(ripe, first, size, channels, x, scale, code, energy, atoms):
     """Us <- x at the ripe pixels, by the least change of u."""
-    for p in range(ripe.size):
+    for p in range(size):
         if ripe[p]:
-            for j in range((first + p) * channels, (first + p + 1) * channels):
+            for c in range(len(channels)):
+                j = (first + np.uintp(p)) * np.uintp(len(channels)) + np.uintp(c)
                 shift = (x[j] * scale - explained(code, atoms, j)) / energy
                 for a in range(len(code)):
                     atoms[a, j] += code[a] * shift
@@ -172,12 +208,12 @@ def _become_background(ripe, first, channels, x, scale, code, energy, atoms):  #
 
 @announced
 @compiled
-def learn_from_frame(  # type: ignore[no-untyped-def]
-    x, scale, channels, codes, deviation, near, near_entries, frames, patience, forgetting, faint, lam_star, lam,
-    factor, least, rate, slow_rate,
-    atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
+def learn_from_frame(
+    x, channels, deviation, near, near_entries, frames, patience, forgetting, faint, lam, factor,
+    lam_star, least, rate, slow_rate,
+    scale, codes, atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
 ):  # fmt: skip
-    """Take a frame into the background: what stands still, the noise, and the atoms; all arrays of the last line.
+    """Take a frame into the background: what stands still, the noise, and the atoms; `Rates`, then `Memory`.
 
     With lam = 0 the atoms stay as they are. With A the faded ``squares`` of codes, the step of recursive least squares
     is gain = (A + lam_* I)^-1 s, and the regulariser, which fades with the rest, is put back on each atom alone. A
@@ -204,16 +240,17 @@ def learn_from_frame(  # type: ignore[no-untyped-def]
         usual += squares[a, a]
     if strength < faint * usual:
         forgetting = 1.0
-    system, triangle, solution, rhs = np.empty((q, q)), np.empty((q, q)), np.empty(q), np.empty(q)
+    system, solution = np.empty((q, q)), np.empty(q)
     gain, keep = np.empty(q, np.float32), np.empty(q, np.float32)
     for a in range(q):
         for b in range(q):
             squares[a, b] = forgetting * squares[a, b] + codes[a] * codes[b]
             system[a, b] = squares[a, b]
         system[a, a] += lam_star
-        rhs[a] = codes[a]
+        solution[a] = codes[a]
         keep[a] = 1.0 - (1.0 - forgetting) * lam_star / system[a, a]
-    _solve_positive(system, rhs, triangle, solution)
-    gain[:] = solution
+    solve_positive(system, solution)
+    for a in range(q):
+        gain[a] = solution[a]
     learn_frame(x, scale, atoms, codes, gain, keep, lam, near_entries, sample, sampled, zeros)
     return counted[0], counted[1], counted[2], forgetting

@@ -2,7 +2,7 @@
 
 from ._alternating import alternating
 from ._pcp import pcp
-from ._projection import algorithm_1, newton, some_features
+from ._projection import algorithm_1, algorithm_1_of_matrix, newton, some_features
 from ._proximal import proximal
 
-__all__ = ["algorithm_1", "alternating", "newton", "pcp", "proximal", "some_features"]
+__all__ = ["algorithm_1", "algorithm_1_of_matrix", "alternating", "newton", "pcp", "proximal", "some_features"]

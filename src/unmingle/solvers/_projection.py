@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,30 @@ def algorithm_1(
         codes, first = next_codes, False
 
 
+def algorithm_1_of_matrix(X: Array, components: Array, lam_star: float, lam: Array, codes: Array) -> Iterator[Array]:
+    """Codes of Algorithm 1 for all samples at once, with momentum, by the pass that solves (2) and (4).
+
+    For who has just learnt components and wants the same samples projected with another rank penalty: the codes are
+    near, and nothing more is to be compiled. With t S the extrapolated codes of the last two passes::
+
+        S <- H (X - O),  O = soft(X - U t S, lam)
+
+    Momentum starts anew whenever the cost rises. Parameters as in `algorithm_1`.
+
+    Cost of a pass: 6 n m q flops. Memory: that of X.
+    """
+    components, encoder = np.ascontiguousarray(components), np.ascontiguousarray(ridge_encoder(components, lam_star))
+    cleaned, before, cost, age = np.empty_like(X), codes, np.inf, 1.0
+    while True:
+        product, last_cost = np.empty_like(codes), cost
+        next_age = (1 + sqrt(1 + 4 * age**2)) / 2
+        momentum = X.dtype.type((age - 1) / next_age)
+        cost = kernels.huber_sweep(X, codes, components, before, components, momentum, lam, cleaned, encoder, product)
+        cost += 0.5 * lam_star * float(np.sum(codes**2, dtype=np.float64))
+        before, codes, age = codes, product, 1.0 if cost > last_cost else next_age
+        yield codes
+
+
 def newton(
     X: Array,
     components: Array,
@@ -119,9 +144,11 @@ def newton(
     codes = np.zeros((n, q), X.dtype) if codes is None else np.array(codes, X.dtype)
     atoms = np.ascontiguousarray(components.T)
     components = np.ascontiguousarray(components)
+    all_in = np.asarray(components, np.float64) @ np.asarray(atoms, np.float64)
+    all_in.flat[:: q + 1] += lam_star
     while True:
         gap = np.empty(n)
-        kernels.newton_projection(X, atoms, components, lam_star, lam, codes, gap, cold, tol, steps)
+        kernels.newton_projection(X, atoms, components, all_in, lam_star, lam, codes, gap, cold, tol, steps)
         yield Projection(codes.copy(), gap)
         cold = False
 

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels
-
 JUMP = 0.03
 """So much more of the picture than usual deviates after a jump,"""
 SEVERAL, MUCH = 3, 0.3
@@ -69,6 +67,24 @@ def gain_and_offset(background: NDArray[Any], frame: NDArray[Any], white: float)
     if not frame.size:
         return None
     x, y = (part.astype(np.float64) / white for part in (background, frame))
-    gain, offset = kernels.robust_line(x, y, 0.004, 12)
+    gain, offset = robust_line(x, y, 0.004, 12)
     before, after = (float(np.mean(np.abs(y - line) < EXPLAINED)) for line in (x, gain * x + offset))
     return (gain, offset) if 0.25 < gain < 4.0 and after > before + JUMP else None
+
+
+def robust_line(x: NDArray[np.float64], y: NDArray[np.float64], floor: float, rounds: int) -> tuple[float, float]:
+    """Slope and offset of the line with the least sum of |y - slope x - offset|; no slope where x hardly varies.
+
+    Iteratively reweighted least squares; residuals below ``floor`` weigh alike.
+    """
+    slope, offset = 1.0, float(np.median(y - x))
+    moments = np.stack([np.ones_like(x), x, y, x * x, x * y])
+    for _ in range(rounds):
+        distance = np.abs(np.array([-offset, -slope, 1.0]) @ moments[:3])
+        total, sum_x, sum_y, sum_xx, sum_xy = (moments @ (1.0 / np.maximum(distance, floor))).tolist()
+        spread = sum_xx - sum_x * sum_x / total
+        if spread < 1e-6 * total:
+            return 0.0, 0.0
+        slope = (sum_xy - sum_x * sum_y / total) / spread
+        offset = (sum_y - slope * sum_x) / total
+    return slope, offset

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import kernels
-from ._model import LEAST_VARIANCE, Background
+from ._model import Background
 
 Array = NDArray[Any]
 
@@ -42,19 +42,24 @@ class Eye:
         height, width = shape[:2]
         self.format = shape, np.dtype(dtype)
         self.channels = shape[2] if len(shape) == 3 else 1
-        self.rows = height, width * self.channels
         self.pixels = height, width
-        self.drop_shadows = drop_shadows
-        self.square = (0,) * smoothing
         self.watched = height * width if region is None else max(1, int(np.count_nonzero(region)))
         """Pixels of the region of interest."""
-        self.least_area = max(1, round(SMALLEST_SHARE * self.watched)) if least_area is None else least_area
-        self.region = np.empty((0, 0), dtype=np.uint8) if region is None else region.view(np.uint8)
-        self.marked, self.counts = np.empty(self.rows, dtype=np.uint16), np.empty(self.pixels, dtype=np.uint16)
-        self.pooled = self.marked if self.channels == 1 else np.empty(self.pixels, dtype=np.uint16)
-        self.strong, self.near = np.empty(self.pixels, dtype=bool), np.empty(height * width, dtype=np.uint8)
-        self.deviation = np.empty(self.rows, dtype=dtype)
-        self.deviations = self.deviation.reshape(-1)
+        size, entries = height * width, height * width * self.channels
+        self.canvas = kernels.Canvas(
+            channels=(0,) * self.channels,
+            square=(0,) * smoothing,
+            region=None if region is None else region.reshape(-1).view(np.uint8),
+            drop_shadows=drop_shadows,
+            least_area=max(1, round(SMALLEST_SHARE * self.watched)) if least_area is None else least_area,
+            deviation=np.empty(entries, dtype=dtype),
+            marked=np.empty(entries, dtype=np.uint16),
+            pooled=None if self.channels == 1 else np.empty(size, dtype=np.uint16),
+            counts=np.empty(size, dtype=np.uint16),
+            strong=np.empty(size, dtype=bool),
+            near=np.empty(size, dtype=np.uint8),
+        )
+        self.no_words = np.empty((height, 0), dtype=np.uint64)
 
     def fits(self, frame: Any) -> bool:
         """Whether a frame can be taken as it is; fractions are to be checked one by one."""
@@ -64,12 +69,8 @@ class Eye:
     def look(self, model: Background, frame: Array, factors: tuple[float, float], n_layers: int) -> Look:
         """Find the background and the mask of a frame; its codes by layers, if any, otherwise they are the model's."""
         background, mask = np.empty(*self.format), np.empty(self.pixels, dtype=np.bool_)
-        grey = self.channels == 1
+        words = self.no_words if mask.shape[1] % 8 else mask.view(np.uint64)
         regions = kernels.look_at_frame(
-            frame if grey else frame.reshape(self.rows), self.channels, model.scale, model.components, model.variance,
-            factors, LEAST_VARIANCE, self.region, self.drop_shadows, self.least_area, self.marked, self.pooled,
-            self.counts, self.strong, background if grey else background.reshape(self.rows), self.deviation, self.near,
-            mask, self.square, model.sample, model.sampled, model.step, model.code_penalty, model.outlier_penalty,
-            n_layers, model.codes, model.zeros,
-        )  # fmt: skip
-        return Look(background, mask, regions.tolist(), self.near, self.deviations)
+            frame.reshape(-1), factors, n_layers, background.reshape(-1), mask, words, *self.canvas, *model.scene
+        )
+        return Look(background, mask, regions.tolist(), self.canvas.near, self.canvas.deviation)

@@ -30,6 +30,7 @@ SLOW_NOISE_RATE = 0.004
 """Near foreground, so that a place that always moves is understood in the end."""
 PROBES = 1000
 """Entries, drawn once, that the typical noise and the light are judged by."""
+RATES = kernels.Rates(RANK_PENALTY, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE)
 REFRESH_EVERY = 32
 """Frames that are learnt before what depends on all components is brought up to date; twice as many cost F."""
 
@@ -76,7 +77,13 @@ class Background:
         chances = np.random.default_rng(0).random(PROBES)
         entries = self.sample if self.sample.size else np.arange(self.last.size, dtype=np.int32)
         self.probe = entries[(chances * entries.size).astype(np.intp)]
-        if not self.step.size:
+        self._memory = kernels.Memory(
+            self.scale, self.codes, self.components, self.squares, self.variance, self.last, self.last_deviation,
+            self.seen, self.waited, self._some, self.sampled, self.zeros,
+        )  # fmt: skip
+        if self.step.size:
+            self._show()
+        else:
             self._refresh()
 
     @classmethod
@@ -159,10 +166,8 @@ class Background:
         entries = near if channels == 1 else np.repeat(near, channels)
         lam = 0.0 if fixed else self.outlier_penalty
         inside, still, absorbed, kept = kernels.learn_from_frame(
-            x, self.scale, channels, self.codes, deviation, near, entries, frames, 0 if fixed else patience,
-            forgetting, FAINT / self.weight, RANK_PENALTY, lam, factor, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE,
-            self.components, self.squares, self.variance, self.last, self.last_deviation, self.seen, self.waited,
-            self.sample, self.sampled, self.zeros,
+            x, (0,) * channels, deviation, near, entries, frames, 0 if fixed else patience, forgetting,
+            FAINT / self.weight, lam, factor, *RATES, *self._memory,
         )  # fmt: skip
         self.weight = kept * self.weight + 1.0
         if 2 * inside > near.size and not absorbed and not fixed:
@@ -211,12 +216,26 @@ class Background:
         """lam_* for codes that are found from some of the entries: their share of it."""
         return RANK_PENALTY * n_entries / self.components.shape[1]
 
+    @property
+    def _some(self) -> NDArray[np.int32] | None:
+        """The sample, None for all entries."""
+        return self.sample if self.sample.size else None
+
+    def _show(self) -> None:
+        """Put together what a look needs; arrays are shared, so that they need no putting together anew."""
+        white = None if self.last.dtype.kind == "f" else white_of(self.last.dtype)
+        self.scene = kernels.Scene(
+            self.scale, white, self.components, self.codes, self.variance, LEAST_VARIANCE, self._some, self.sampled,
+            self.step, self.code_penalty, self.outlier_penalty, self.zeros,
+        )  # fmt: skip
+
     def _refresh(self) -> None:
         """Bring up to date what depends on all components and on the noise."""
         self.learnt = 0
         gram = (self.sampled @ self.sampled.T).astype(np.float64)
         self.step = np.linalg.inv(gram + self.code_penalty * np.eye(len(gram))).astype(np.float32)
         self.outlier_penalty = OUTLIERS_FROM * max(self.noise, LEAST_NOISE)
+        self._show()
 
 
 def white_of(dtype: Any) -> float:

@@ -69,7 +69,7 @@ def restored(kind: type[S], parameters: dict[str, Any], arrays: dict[str, Array]
     stream._first = list(first)
     if arrays:
         parts: dict[str, Any] = {name: part.copy() for name, part in arrays.items()}
-        check_parts(parts, stream._eyes().near.size)
+        check_parts(parts, stream._eyes().canvas.near.size)
         stream._model = Background(**parts, **parameters["numbers"])
     return stream
 
