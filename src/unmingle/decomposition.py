@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import solvers
+from ._threads import suited_to
 from ._validation import (
     as_floats,
     check_choice,
@@ -170,7 +171,8 @@ def decompose(
     data = check_matrix(X) if mask is None else check_matrix(_masked(X, mask))
     problem = _Problem(data, n_components, tol, max_iter, callback, generator(random_state))
     penalties = given_penalties(rank_penalty, outlier_penalty, data.shape[1])
-    solved = problem.pursue(penalties[1], eps) if choice == "pcp" else problem.minimise(penalties, choice)
+    with suited_to(data.size):
+        solved = problem.pursue(penalties[1], eps) if choice == "pcp" else problem.minimise(penalties, choice)
     return _framed(solved, X) if is_frame(X) else solved
 
 
@@ -197,7 +199,8 @@ def penalty_max(X: ArrayLike) -> Penalties:
     """
     data = check_matrix(X)
     root = scale_root(data)
-    limits = penalty_limits(data / data.dtype.type(root) / data.dtype.type(root))
+    with suited_to(data.size):
+        limits = penalty_limits(data / data.dtype.type(root) / data.dtype.type(root))
     return Penalties(limits.rank_penalty * root * root, limits.outlier_penalty * root * root)
 
 

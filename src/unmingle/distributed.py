@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from . import kernels, solvers
+from ._threads import suited_to
 from ._validation import check_count, check_positive, given_penalties
 from .estimators import LearnedRobustPCA, OnlineRobustPCA, RobustPCA
 from .iterate import Progress, Result, run
@@ -322,12 +323,13 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
     """
     total = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
     room = np.empty((2, min(len(rows), _ROWS_AT_ONCE), rows.shape[1]), rows.dtype)
-    for i in range(0, len(rows), _ROWS_AT_ONCE):
-        some = rows[i : i + _ROWS_AT_ONCE]
-        X = np.multiply(some, rows.dtype.type(1 / problem.root**2), out=room[0, : len(some)])
-        if np.isinf([np.fmax.reduce(X, axis=None), np.fmin.reduce(X, axis=None)]).any():
-            raise ValueError(_INFINITE)
-        total = _merge(total, _summarise(X, components, problem, room[1, : len(some)]))
+    with suited_to(room.size):
+        for i in range(0, len(rows), _ROWS_AT_ONCE):
+            some = rows[i : i + _ROWS_AT_ONCE]
+            X = np.multiply(some, rows.dtype.type(1 / problem.root**2), out=room[0, : len(some)])
+            if np.isinf([np.fmax.reduce(X, axis=None), np.fmin.reduce(X, axis=None)]).any():
+                raise ValueError(_INFINITE)
+            total = _merge(total, _summarise(X, components, problem, room[1, : len(some)]))
     return total
 
 
@@ -374,7 +376,8 @@ def _coded_block(rows: Array, model: Any) -> Array:
         return np.zeros((0, model.n_components_ + 1), rows.dtype)
     if np.isinf(rows).any():
         raise ValueError(_INFINITE)
-    codes, gap = model._project(np.ascontiguousarray(rows))
+    with suited_to(rows.size):
+        codes, gap = model._project(np.ascontiguousarray(rows))
     return np.column_stack([codes, gap.astype(codes.dtype)])
 
 

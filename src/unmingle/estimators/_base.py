@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import solvers, store
+from .._threads import suited_to
 from .._validation import as_floats, check_matrix, is_frame
 from ..decomposition import Decomposition
 from ..iterate import run
@@ -46,7 +47,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         array of shape (n_samples, n_components_)
         """
         check_is_fitted(self)
-        return self._project(self._validated(X, reset=False))[0]
+        data = self._validated(X, reset=False)
+        with suited_to(data.size):
+            return self._project(data)[0]
 
     def inverse_transform(self, X: Any) -> Array:
         """Low-rank part from codes: ``X @ components_``.
@@ -66,7 +69,8 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError(f"codes must have {self.n_components_} columns, got an array of shape {codes.shape}.")
         if not np.isfinite(codes).all():
             raise ValueError("codes must be finite, got NaN or infinity.")
-        return codes @ self._atoms(codes.dtype)
+        with suited_to(len(codes) * self.n_features_in_):
+            return codes @ self._atoms(codes.dtype)
 
     def decompose(self, X: Any) -> Decomposition:
         """Low-rank part, outliers and residual of new samples, each with its own certificate.
@@ -84,7 +88,8 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        return self._decomposed(data, X if is_frame(X) else None)
+        with suited_to(data.size):
+            return self._decomposed(data, X if is_frame(X) else None)
 
     def _decomposed(self, data: Array, frame: Any) -> Decomposition:
         return self._decomposition(data, *self._project(data), frame)
@@ -130,7 +135,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             Larger for stranger samples.
         """
         check_is_fitted(self)
-        return self._outlyingness(self._validated(X, reset=False))
+        data = self._validated(X, reset=False)
+        with suited_to(data.size):
+            return self._outlyingness(data)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean absolute deviation from the low-rank part, for model selection: larger is better.
@@ -144,7 +151,8 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        deviation = np.abs(data - self._project(data)[0] @ self._atoms(data.dtype))
+        with suited_to(data.size):
+            deviation = np.abs(data - self._project(data)[0] @ self._atoms(data.dtype))
         return -float(np.mean(deviation, where=~np.isnan(data))) if not np.isnan(data).all() else 0.0
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
+from .._threads import suited_to
 from .._validation import (
     as_floats,
     check_choice,
@@ -210,7 +211,8 @@ class LearnedRobustPCA(RobustTransformer):
             A file from which interrupted training goes on.
         """
         X = check_matrix(self._validated(X, reset=True))
-        return self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
+        with suited_to(X.size):
+            return self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from one more block of a stream: the window moves on, and training with it.
@@ -232,12 +234,13 @@ class LearnedRobustPCA(RobustTransformer):
         news = Rows(X, self._sources(X, y))
         if hasattr(self, "encoder_") and len(self._window.rows.sources) != len(news.sources):
             raise ValueError("loss was changed to or from 'source' in mid-stream; call fit to begin anew.")
-        if not hasattr(self, "encoder_") or self._window.starting:
-            news = self._begin(news)
-        waiting = self._window.fresh.followed_by(news)
-        while len(waiting.X) >= step:
-            self._follow(waiting.take(slice(step)))
-            waiting = waiting.take(slice(step, None))
+        with suited_to(X.size):
+            if not hasattr(self, "encoder_") or self._window.starting:
+                news = self._begin(news)
+            waiting = self._window.fresh.followed_by(news)
+            while len(waiting.X) >= step:
+                self._follow(waiting.take(slice(step)))
+                waiting = waiting.take(slice(step, None))
         self._window = self._window._replace(fresh=waiting)
         return self
 

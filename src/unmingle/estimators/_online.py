@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import store
+from .._threads import suited_to
 from .._validation import as_floats, check_choice, check_count, check_matrix, generator, given_penalties
 from ..online import Statistics
 from ..tracking import Settings, Tracker
@@ -270,7 +271,8 @@ class OnlineRobustPCA(RobustTransformer):
     def _learn(self, batch: Array) -> None:
         if self._tracker is None:
             self._tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, self._rng())
-        self._tracker.learn(batch.astype(self._tracker.components.dtype, copy=False))
+        with suited_to(batch.size):
+            self._tracker.learn(batch.astype(self._tracker.components.dtype, copy=False))
 
     def _rng(self) -> np.random.Generator:
         """A generator of our own, of the kind that can be stored."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from .. import solvers
+from .._threads import suited_to
 from .._validation import check_choice, check_matrix, check_positive
 from ..decomposition import Callback, decompose
 from ._base import UNSHRUNK, Array, RobustTransformer
@@ -169,7 +170,8 @@ class RobustPCA(RobustTransformer):
         self.singular_values_ = norms**2
         clean = np.where(np.isnan(X), part.low_rank, X - part.outliers)
         self.explained_variance_ratio_ = _energy_shares(self.singular_values_, clean)
-        self._describe_ordinary_scores(self._scores(X, self._unshrunk(X, part.codes)))
+        with suited_to(X.size):
+            self._describe_ordinary_scores(self._scores(X, self._unshrunk(X, part.codes)))
         return self
 
     def outlier_flags(self, X: Any, *, false_alarm_rate: float = 0.01) -> NDArray[np.bool_]:

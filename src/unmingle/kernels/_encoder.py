@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._threads import suited_to
 from ._compile import announced, compiled, piece
 from ._small import add, add_both, copy_rows, read, write
 
@@ -54,7 +55,8 @@ def encode_layers(
         _encode_pairs(*frozen, n_layers, below, codes, outliers, zeros)
     else:
         gains = _read_only(feedback), _read_only(readout_feedback)
-        _encode_groups(*frozen, *gains, n_layers, nonnegative_codes, below, codes, outliers)
+        with suited_to(X.size):
+            _encode_groups(*frozen, *gains, n_layers, nonnegative_codes, below, codes, outliers)
 
 
 def _read_only(part: Array) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import kernels
+from ..._threads import suited_to
 from ...encoder import Encoder
 from ...solvers import newton
 from ._start import first_background, noise_around
@@ -96,15 +97,18 @@ class Background:
         """
         scale = 1.0 / white_of(rows.dtype)
         if encoder is None:
-            components, codes = first_background(rows, scale, n_components, LEAST_NOISE)
+            with suited_to(rows.size):
+                components, codes = first_background(rows, scale, n_components, LEAST_NOISE)
         else:
             components = np.array(encoder.components, dtype=np.float32)
             codes = encoder.encode(rows * np.float32(scale))[0].astype(np.float64)
         pixels = rows.shape[1] // channels
+        with suited_to(rows.size):
+            noise = noise_around(rows, scale, components, codes)
         return cls(
             components=components,
             codes=codes[-1].astype(np.float32),
-            variance=noise_around(rows, scale, components, codes) ** 2,
+            variance=noise**2,
             squares=codes.T @ codes,
             last=rows[-1].copy(),
             last_deviation=np.zeros_like(rows[-1]),
@@ -135,7 +139,8 @@ class Background:
         lam_star = self._penalty_for(values.size)
         lam = np.full(values.size, self.outlier_penalty, dtype=np.float32)
         samples = (values * np.float32(self.scale))[None]
-        self.codes[:] = next(newton(samples, atoms, lam_star, lam, self.codes[None], tol=1e-6)).codes[0]
+        with suited_to(atoms.size):
+            self.codes[:] = next(newton(samples, atoms, lam_star, lam, self.codes[None], tol=1e-6)).codes[0]
 
     def encode_by(self, encoder: Encoder, x: Array, apart: NDArray[np.bool_] | None) -> None:
         """Find the codes of a frame by a network."""
@@ -232,7 +237,8 @@ class Background:
     def _refresh(self) -> None:
         """Bring up to date what depends on all components and on the noise."""
         self.learnt = 0
-        gram = (self.sampled @ self.sampled.T).astype(np.float64)
+        with suited_to(self.sampled.size):
+            gram = (self.sampled @ self.sampled.T).astype(np.float64)
         self.step = np.linalg.inv(gram + self.code_penalty * np.eye(len(gram))).astype(np.float32)
         self.outlier_penalty = OUTLIERS_FROM * max(self.noise, LEAST_NOISE)
         self._show()
