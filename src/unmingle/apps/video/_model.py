@@ -116,7 +116,7 @@ class Background:
     def rank(self) -> int:
         """Directions of the background that are stronger than noise could be: sigma > noise (sqrt m + sqrt n)."""
         m = self.components.shape[1]
-        gram = (self.components @ self.components.T).astype(np.float64)
+        gram = np.einsum("im,jm->ij", self.components, self.components, dtype=np.float64)
         strengths = np.sqrt(np.maximum(np.linalg.eigvals(self.squares @ gram).real, 0.0))
         return int(np.sum(strengths > max(self.noise, LEAST_NOISE) * (np.sqrt(m) + np.sqrt(self.weight))))
 
