@@ -203,7 +203,7 @@ def balance(statistics: Statistics, components: Array) -> Balanced:
     Directions that vanished are left out. Cost: 6 m q^2 flops.
     """
     wide = components.astype(np.float64, copy=False)
-    triangle = np.linalg.qr(wide.T, mode="r")
+    triangle = np.asarray(np.linalg.qr(wide.T, mode="r"))
     root = _root(statistics.A)
     left, values, right = np.linalg.svd(root @ triangle.T, full_matrices=False)
     present = values > _LOST * values.max(initial=0.0)
