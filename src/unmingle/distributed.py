@@ -28,7 +28,7 @@ from . import kernels, solvers
 from ._validation import check_count, check_positive, given_penalties
 from .estimators import LearnedRobustPCA, OnlineRobustPCA, RobustPCA
 from .iterate import Progress, Result, run
-from .linalg import scale_root
+from .linalg import empty_apart, scale_root
 from .online import Balanced, Statistics, balance, direct_step
 from .penalties import from_noise
 from .tracking import noise_and_floor, robust_start
@@ -321,7 +321,7 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
         Penalties, units and forgetting.
     """
     total = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
-    room = np.empty((2, min(len(rows), _ROWS_AT_ONCE), rows.shape[1]), rows.dtype)
+    room = empty_apart((2, min(len(rows), _ROWS_AT_ONCE), rows.shape[1]), rows.dtype)
     for i in range(0, len(rows), _ROWS_AT_ONCE):
         some = rows[i : i + _ROWS_AT_ONCE]
         X = np.multiply(some, rows.dtype.type(1 / problem.root**2), out=room[0, : len(some)])
