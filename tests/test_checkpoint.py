@@ -116,17 +116,19 @@ def test_a_finished_checkpoint_is_the_model(tmp_path, X, undisturbed):
     assert np.array_equal(unmingle.load(checkpoint).components_, undisturbed.components_)
 
 
-def test_a_fresh_seed_is_kept_in_the_checkpoint(tmp_path, X):
+def test_what_a_generator_gave_is_kept_in_the_checkpoint(tmp_path, X):
     checkpoint = tmp_path / "checkpoint.safetensors"
-    one = model(random_state=None)
+    one = model(random_state=np.random.default_rng(1))
     stop = iter([False] * 3 + [True])
     one.fit(X, checkpoint=checkpoint, callback=lambda _: next(stop))
     results = []
     for _ in range(2):
         content = checkpoint.read_bytes()
-        results.append(model(random_state=None).fit(X, checkpoint=checkpoint).components_)
+        another = model(random_state=np.random.default_rng(2))
+        results.append(another.fit(X, checkpoint=checkpoint).components_)
         checkpoint.write_bytes(content)
     assert np.array_equal(*results)
+    assert np.array_equal(results[0], model(random_state=np.random.default_rng(1)).fit(X).components_)
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path, X):

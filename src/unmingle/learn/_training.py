@@ -90,7 +90,7 @@ def train(
         A file to which the state is written at every look. If it is there already, training goes on from it, to the
         same numbers as without the interruption. It stays there; remove it when what was trained is safe.
     random_state : int, Generator, RandomState or None
-        Chooses the validation samples and the order of all others.
+        Chooses the validation samples and the order of all others; None is the seed 0.
 
     Returns
     -------
