@@ -45,8 +45,8 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-floors: | $(BIN)/python
-	$(BIN)/python tests/floors.py .venv-floors
+floors:
+	$(PYTHON) tests/floors.py .venv-floors
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py

@@ -68,6 +68,8 @@ def commands():
         subprocess.run([command, *arguments, "--quiet"], check=True)
     told = subprocess.run([command, "decompose", "--help"], check=True, capture_output=True, text=True)
     assert "A .csv file with a header" in told.stdout, told.stdout
+    failed = subprocess.run([command, "decompose", "nowhere.csv"], check=False, capture_output=True, text=True)
+    assert failed.stderr == "Error: nowhere.csv does not exist.\n", failed.stderr
 
 
 if __name__ == "__main__":
