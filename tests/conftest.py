@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -40,3 +41,11 @@ def run(capsys, monkeypatch, tmp_path):
         return Ended(end.value.code, *capsys.readouterr())
 
     return run_command
+
+
+@pytest.fixture
+def heeding_interrupts():
+    """SIGINT raises KeyboardInterrupt, even if these tests run in the background of a script, where it is ignored."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)

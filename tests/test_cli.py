@@ -480,6 +480,23 @@ def test_info_refuses_other_files(run, tmp_path, model_file):
     assert failed(run("info", "half.safetensors"), "damaged")
 
 
+def test_the_same_table_gives_the_same_files(run, planted, tmp_path):
+    write_csv(tmp_path / "table.csv", planted)
+    parts = {}
+    for name, options in {"one": [], "two": [], "other": ["--seed", "1"]}.items():
+        assert run("decompose", "table.csv", "--out", name, "--rank-penalty", "0.1", *options).code == 0
+        parts[name] = Path(name, "table.low_rank.csv").read_bytes()
+    assert parts["one"] == parts["two"] != parts["other"]
+
+
+def test_the_same_demo_gives_the_same_figures(run):
+    figures = [json.loads(run("demo", "--frames", "20", "--json").out) for _ in range(2)]
+    for found in figures:
+        for way in found["ways"]:
+            del way["seconds"]
+    assert figures[0] == figures[1]
+
+
 class Sources(HTMLParser):
     """Collects what a page loads, and checks that its elements are closed in order."""
 

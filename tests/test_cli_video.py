@@ -458,6 +458,7 @@ def test_defects_are_not_hidden_but_films_are_closed(street, tmp_path, monkeypat
 
 
 @POSIX
+@pytest.mark.usefixtures("heeding_interrupts")
 @pytest.mark.parametrize(
     ("number", "code", "verb"), [(signal.SIGINT, 130, "Interrupted"), (signal.SIGTERM, 143, "Terminated")]
 )
@@ -483,21 +484,38 @@ def test_an_interrupt_keeps_what_was_done(run, street, monkeypatch, at, number, 
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
-@POSIX
-def test_an_interrupt_while_frames_are_held_back(run, street, monkeypatch):
+def interrupt_frame(monkeypatch, which):
+    """Let SIGINT come while the feed waits for a frame."""
     next_frame, calls = watching.Feed._next, []
 
     def interrupted(self):
         calls.append(None)
-        if len(calls) == 20:
+        if len(calls) == which:
             os.kill(os.getpid(), signal.SIGINT)
         return next_frame(self)
 
     monkeypatch.setattr(watching.Feed, "_next", interrupted)
+
+
+@POSIX
+@pytest.mark.usefixtures("heeding_interrupts")
+def test_an_interrupt_while_frames_are_held_back(run, street, monkeypatch):
+    interrupt_frame(monkeypatch, 20)
     ended = run("video", "street.mp4", "--background", "bg.mp4", "--json")
     assert ended.code == 130
     assert json.loads(ended.out)["complete"] is False
     assert len(frames_of("bg.mp4")) == 19
+
+
+@POSIX
+@pytest.mark.usefixtures("heeding_interrupts")
+def test_where_interrupts_are_ignored_they_stay_ignored(run, street, monkeypatch):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interrupt_frame(monkeypatch, 20)
+    ended = run("video", "street.mp4", "--background", "bg.mp4", "--json")
+    assert ended.code == 0
+    assert len(frames_of("bg.mp4")) == 60
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 FROM_STANDARD_INPUT = """

@@ -355,3 +355,19 @@ def test_what_is_no_number_has_no_certificate():
         encoder.gap(np.ones((3, 5)), np.ones((1, 2)))
     with pytest.raises(ValueError, match="outliers that of X"):
         encoder.cost(np.ones((3, 5)), np.ones((3, 2)), np.ones((1, 5)))
+
+
+@pytest.mark.parametrize("n_features", [10, 18, 27, 40])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_same_bits_wherever_memory_is_free(dtype, n_features, rng):
+    components = rng.standard_normal((3, n_features)).astype(dtype)
+    encoder = Encoder.from_components(components, rank_penalty=0.5, outlier_penalty=0.3, n_layers=2)
+    X = rng.standard_normal((1, n_features)).astype(dtype)
+    kept, answers = [X.copy() for _ in range(100)], set()
+    for places in rng.integers(100, size=(200, 3)):
+        for place in places:  # where the next arrays of this size find room
+            kept[place] = None
+        for place in places[::-1]:
+            kept[place] = X.copy()
+            answers.add(b"".join(part.tobytes() for part in encoder.encode(kept[place])))
+    assert len(answers) == 1

@@ -87,6 +87,23 @@ def test_each_row_is_projected_on_its_own(world, model):
     assert np.allclose(model.transform(new[::-1]), whole[::-1], atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RobustPCA(2),
+        unmingle.OnlineRobustPCA(2),
+        unmingle.LearnedRobustPCA(2, n_layers=2, max_steps=5),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_the_same_data_give_the_same_numbers(estimator, world):
+    """Without a seed, and with the seed 0; another one gives other last digits."""
+    X = world[1]
+    seeds = (None, None, 0, 1)
+    bits = [clone(estimator).set_params(random_state=seed).fit(X).components_.tobytes() for seed in seeds]
+    assert bits[0] == bits[1] == bits[2] != bits[3]
+
+
 def test_fit_transform_is_fit_then_transform(world):
     train = world[1]
     one = RobustPCA(random_state=0).fit_transform(train)

@@ -150,3 +150,17 @@ print(sha256(found).hexdigest())
     first, second = (subprocess.run(command, env=environment, capture_output=True, check=True).stdout for _ in "ab")
     assert first == second
     assert list(tmp_path.rglob("*.nbc"))
+
+
+@pytest.mark.parametrize("m", [6, 18, 27, 40])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_do_not_depend_on_where_arrays_lie(m, dtype):
+    """If what is written lies apart from what is read, as `linalg.empty_apart` makes it."""
+    X, (left, right, *_), lam, _ = setting(1, m, dtype)
+    memory, answers = np.empty(10_000, dtype), set()
+    x = memory[:m].reshape(1, m)
+    x[:] = X
+    for start in range(m + 512 // memory.itemsize, m + 1024 // memory.itemsize):
+        residual = memory[start : start + m].reshape(1, m)
+        answers.add((*kernels.huber_sums(x, left, right, lam, residual), residual.tobytes()))
+    assert len(answers) == 1

@@ -3,7 +3,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unmingle.linalg import LowRank, WarmSubspace, _lanczos_bound, ridge_encoder, spectral_norm_bound, thin_svd
+from unmingle.linalg import (
+    LowRank,
+    WarmSubspace,
+    _lanczos_bound,
+    empty_apart,
+    ridge_encoder,
+    spectral_norm_bound,
+    thin_svd,
+)
 
 
 def full_threshold(M, t):
@@ -131,3 +139,13 @@ def test_ridge_encoder_solves_the_ridge_problem(rng):
     U, x, lam_star = rng.standard_normal((3, 8)), rng.standard_normal(8), 0.7
     s = x @ ridge_encoder(U, lam_star)
     assert np.allclose(U @ (x - s @ U), lam_star * s)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 7), (2, 3, 4)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_written_lies_apart(shape, dtype):
+    apart = empty_apart(shape, dtype)
+    apart[...] = 1
+    assert (apart.shape, apart.dtype) == (shape, dtype)
+    assert apart.flags.carray
+    assert apart.size == 0 or apart.ctypes.data - apart.base.ctypes.data >= 512

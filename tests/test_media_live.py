@@ -169,7 +169,7 @@ def test_an_address_that_falls_silent_ends_with_a_sentence(tmp_path, rng, monkey
         threading.Thread(target=serve, args=(server,), daemon=True).start()
         came = []
         with (
-            open_frames(f"tcp://127.0.0.1:{server.getsockname()[1]}", live=True, timeout=1.0) as frames,
+            open_frames(f"tcp://127.0.0.1:{server.getsockname()[1]}", live=True, timeout=3.0) as frames,
             pytest.raises(MediaError, match=r"was lost, .*broke off: nothing came in time"),
         ):
             came.extend(frames)

@@ -140,6 +140,21 @@ def test_balance_drops_what_vanished():
     assert len(balance(Statistics.of(codes, np.zeros((40, 0))), components).components) == 2
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_balance_finds_the_rank_of_codes_and_components_that_depend_on_each_other(seed):
+    """Of any scales, as long as their products are alike; rounding is no direction, and no direction is lost."""
+    rng = np.random.default_rng(seed)
+    q, n, m = (int(rng.integers(2, most)) for most in (30, 200, 1000))
+    of_codes, of_components = int(rng.integers(1, min(q, n) + 1)), int(rng.integers(1, min(q, m) + 1))
+    scales = 10.0 ** rng.uniform(-6, 6, q)
+    codes = rng.standard_normal((n, of_codes)) @ rng.standard_normal((of_codes, q)) * scales
+    components = rng.standard_normal((q, of_components)) @ rng.standard_normal((of_components, m)) / scales[:, None]
+    balanced = balance(Statistics.of(codes, np.zeros((n, 0))), components)
+    assert len(balanced.components) == min(of_codes, of_components)
+    low_rank = codes @ components
+    assert np.abs(codes @ balanced.change @ balanced.components - low_rank).max() < 1e-10 * np.abs(low_rank).max()
+
+
 def test_float32_samples_are_summed_in_float64():
     codes, cleaned = (part.astype(np.float32) for part in block(10, 8))
     sums = Statistics.empty(Q, M)

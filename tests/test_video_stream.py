@@ -9,6 +9,7 @@ import pytest
 
 import unmingle
 from unmingle.apps.video import Stream, separate
+from unmingle.apps.video._model import Background
 from unmingle.media import MediaError
 from unmingle.metrics import MaskCounts, f_measure
 from unmingle.store import StoreError
@@ -438,7 +439,9 @@ def test_light_returns_after_a_black_start_and_a_black_spell(empty):
     black = np.zeros((60, 80), np.uint8)
     stream = Stream()
     pushed(stream, [black] * 40)
-    assert not any(stream.push(empty()).mask.any() for _ in range(30) if stream.n_frames > 55)
+    found = [stream.push(empty()) for _ in range(30)]
+    assert not any(one.mask.any() for one in found[15:])
+    assert np.abs(stream._model.components).max() < 1, "of the size of a frame over that of a code"
     pushed(stream, [black] * 2000)
     found = [stream.push(empty()) for _ in range(20)]
     assert not any(one.mask.any() for one in found[10:])
@@ -541,3 +544,15 @@ def test_tall_pictures_are_probed_everywhere():
     stream = Stream()
     pushed(stream, frames)
     assert stream.card()["noise"] > 10
+
+
+def test_rounding_is_no_direction_of_the_background():
+    """Frames of two pictures have rank 2, and five atoms of one picture rank 1, however long they have been seen."""
+    rng = np.random.default_rng(0)
+    picture, light = 0.3 + 0.5 * rng.random(30_000), 0.006 * rng.uniform(-1, 1, 30_000)
+    frames = (picture + np.outer(np.sin(np.arange(30)), light)).astype(np.float32)
+    background = Background.start(frames, 5, 1, np.zeros(0, np.int32), None)
+    assert len(background.components) == 2
+    background.components = (np.outer(rng.uniform(0.5, 1.5, 5), np.ones(30_000)) * picture).astype(np.float32)
+    background.squares, background.weight = 20_000 * np.eye(5), 20_000.0
+    assert background.rank == 1

@@ -47,7 +47,7 @@ def ask(server, path="", body=None, **headers):
         server.address + path, body, {name.replace("_", "-"): v for name, v in headers.items()}
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
         with error:

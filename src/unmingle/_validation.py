@@ -181,12 +181,15 @@ def given_penalties(rank_penalty: Any, outlier_penalty: Any, n_features: int) ->
 
 
 def generator(random_state: Any) -> "np.random.Generator":
-    """Random generator from a seed, a Generator, scikit-learn's RandomState, or None for fresh entropy."""
+    """Random generator from a seed, a Generator, scikit-learn's RandomState, or None for the seed 0.
+
+    What is random here only starts algorithms: unless asked otherwise, the same data give the same numbers.
+    """
     import numpy as np
 
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     try:
-        return np.random.default_rng(random_state)
+        return np.random.default_rng(0 if random_state is None else random_state)
     except (TypeError, ValueError):
         raise ValueError(f"random_state must be a seed, a generator or None, got {random_state!r}.") from None

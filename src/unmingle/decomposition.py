@@ -140,7 +140,7 @@ def decompose(
         Called after each iteration with an object that has ``n_iter``, ``max_iter``, ``measure`` and ``tol``; a true
         answer stops.
     random_state : int, Generator or None
-        Starts the partial SVD; the same seed gives the same numbers.
+        Starts the partial SVD; the same seed gives the same numbers, and None is the seed 0.
 
     Returns
     -------

@@ -29,7 +29,7 @@ from ._threads import suited_to
 from ._validation import check_count, check_positive, given_penalties
 from .estimators import LearnedRobustPCA, OnlineRobustPCA, RobustPCA
 from .iterate import Progress, Result, run
-from .linalg import scale_root
+from .linalg import empty_apart, scale_root
 from .online import Balanced, Statistics, balance, direct_step
 from .penalties import from_noise
 from .tracking import noise_and_floor, robust_start
@@ -322,7 +322,7 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
         Penalties, units and forgetting.
     """
     total = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
-    room = np.empty((2, min(len(rows), _ROWS_AT_ONCE), rows.shape[1]), rows.dtype)
+    room = empty_apart((2, min(len(rows), _ROWS_AT_ONCE), rows.shape[1]), rows.dtype)
     with suited_to(room.size):
         for i in range(0, len(rows), _ROWS_AT_ONCE):
             some = rows[i : i + _ROWS_AT_ONCE]

@@ -1,6 +1,6 @@
 """Low-rank matrices, partial singular value thresholding with a warm start, and bounds on the spectral norm."""
 
-from math import frexp
+from math import frexp, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 __all__ = [
     "LowRank",
     "WarmSubspace",
+    "empty_apart",
     "leading_direction",
     "ridge_encoder",
     "scale_root",
@@ -22,6 +23,20 @@ Array = NDArray[np.floating[Any]]
 
 _GRAM_UP_TO = 2048
 """Up to this smaller side the spectral norm is bounded through the Gram matrix, beyond by Lanczos."""
+
+
+_ROOM = 512
+"""Bytes: more than the longest vectors hold that a compiled loop takes at once, four of 64."""
+
+
+def empty_apart(shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array to be written by a compiled loop that also adds up, such that it starts far behind all others.
+
+    Where an array that is written starts a few numbers behind one that is read, such a loop does not dare to take many
+    numbers at once. It adds up in another order then: the last digit would depend on where memory was free.
+    """
+    dtype = np.dtype(dtype)
+    return np.empty(_ROOM + prod(shape) * dtype.itemsize, np.uint8)[_ROOM:].view(dtype).reshape(shape)
 
 
 class LowRank(NamedTuple):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import kernels
-from .linalg import LowRank, spectral_norm_bound
+from .linalg import LowRank, empty_apart, spectral_norm_bound
 from .prox import soft_threshold
 
 __all__ = [
@@ -240,7 +240,7 @@ def certify_unconstrained(X: Array, low_rank: LowRank, lam_star: float, lam: Arr
     |Y| <= lam. Y = alpha R with alpha = min(<X, R> / ||R||^2, lam_* / ||R||_2, the largest that keeps the box) is
     feasible and the best multiple. Memory: one copy of X.
     """
-    residual = np.empty_like(X)
+    residual = empty_apart(X.shape, X.dtype)
     value, inner, square = kernels.huber_sums(X, low_rank.scaled_left, low_rank.right, lam, residual)
     primal = value + lam_star * float(np.sum(low_rank.values, dtype=np.float64))
     norm = spectral_norm_bound(residual)
@@ -276,7 +276,7 @@ def stationarity(X: Array, low_rank: LowRank, lam_star: float, lam: Array) -> fl
     ||(R U - lam_* S, R' S - lam_* U)|| / ||(lam_* S, lam_* U)|| with R = clip(X - US, -lam, lam); 0 exactly at
     stationary points. Cost: 6 n m q flops.
     """
-    residual = np.empty_like(X)
+    residual = empty_apart(X.shape, X.dtype)
     kernels.huber_sums(X, low_rank.scaled_left, low_rank.right, lam, residual)
     codes, components = low_rank.balanced()
     in_codes = residual @ components.T - lam_star * codes

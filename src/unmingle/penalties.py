@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import kernels, solvers
-from .linalg import LowRank, WarmSubspace, spectral_norm_bound
+from .linalg import LowRank, WarmSubspace, empty_apart, spectral_norm_bound
 
 __all__ = ["NORMAL_MAD", "Penalties", "from_noise", "noise_floor", "noise_level", "penalty_limits"]
 
@@ -101,7 +101,9 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
         return 0.0
     floor = noise_floor(X)
     sigma = max(NORMAL_MAD * float(np.nanmedian(np.abs(X))), floor)
-    cleaned = np.nan_to_num(X, nan=0.0)
+    cleaned = empty_apart(X.shape, X.dtype)
+    np.copyto(cleaned, X)
+    np.nan_to_num(cleaned, copy=False, nan=0.0)
     np.clip(cleaned, -3 * sigma, 3 * sigma, out=cleaned)
     rows, features = _spread(n, m)
     looked_at = X[rows][:, features]

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from . import console
 from .interrupts import exit_code
-from .options import Json, Quiet, penalty
+from .options import Json, Quiet, Seed, penalty
 from .train_command import train
 from .video_command import video
 
@@ -64,7 +64,7 @@ def unmingle(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("unmingle-demo"),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the scene.")] = 0,
+    seed: Seed = 0,
     frames: Annotated[int, typer.Option(min=10, max=2000, help="Length of the film.")] = 120,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -101,6 +101,7 @@ def decompose(
     tol: Annotated[float, typer.Option(min=0.0, help="Accuracy at which to stop.")] = 1e-6,
     max_iter: Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")] = 500,
     top: Annotated[int, typer.Option(min=0, help="How many outliers to list.")] = 10,
+    seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -127,6 +128,7 @@ def decompose(
             tol=tol,
             max_iter=max_iter,
             callback=advance,
+            random_state=seed,
         )
         written = separation.write_parts(done, folder, table)
     figures, outliers = separation.figures(done), separation.strongest_outliers(done, top)
@@ -174,7 +176,7 @@ def fit(
     ] = None,
     passes: Annotated[int, typer.Option(min=1, help="Passes over the data at most, on a cluster.")] = 20,
     tol: Annotated[float, typer.Option(min=0.0, help="Accuracy at which to stop, on a cluster.")] = 1e-3,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of whatever is random.")] = 0,
+    seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:

@@ -18,5 +18,6 @@ def penalty(text: str) -> float | str:
     return value
 
 
+Seed = Annotated[int, typer.Option(min=0, help="Seed of whatever is random; the same seed gives the same numbers.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no results and no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]

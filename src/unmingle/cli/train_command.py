@@ -11,7 +11,7 @@ import typer
 from .._validation import require
 from . import console
 from .config import take_settings
-from .options import Json, Quiet, penalty
+from .options import Json, Quiet, Seed, penalty
 
 
 class Loss(StrEnum):
@@ -79,7 +79,6 @@ Checkpoint = Annotated[
     Path | None,
     typer.Option(help="File to keep the work in; by default the model file with .training added to its name."),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of whatever is random.")]
 
 
 def train(

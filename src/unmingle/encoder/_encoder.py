@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import kernels, store
 from .._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive
-from ..linalg import scale_root
+from ..linalg import empty_apart, scale_root
 from ..objective import projection, projection_gap
 from ._layers import Layers, Signs, propagate
 
@@ -236,7 +236,7 @@ class Encoder:
             if not np.isfinite(init).all():
                 raise ValueError("init must be finite, got NaN or infinity.")
         parts = self.astype(X.dtype)
-        codes, outliers = np.empty((len(X), q), X.dtype), np.empty_like(X)
+        codes, outliers = np.empty((len(X), q), X.dtype), empty_apart(X.shape, X.dtype)
         encode = parts._encode_compiled if backend == "numba" else parts._encode_plainly
 
         def work(rows: slice) -> None:

@@ -91,7 +91,7 @@ class LearnedRobustPCA(RobustTransformer):
     n_jobs : int, optional
         Threads of `transform` and `decompose`; -1 for all processors.
     random_state : int, Generator, RandomState or None
-        Starts the partial SVD, chooses validation samples and the order of the others.
+        Starts the partial SVD, chooses validation samples and the order of the others; None is the seed 0.
 
     Attributes
     ----------

@@ -62,7 +62,7 @@ class OnlineRobustPCA(RobustTransformer):
     batch_size : int
         Samples encoded with the same components; larger is faster, smaller follows faster.
     random_state : int, Generator, RandomState or None
-        Starts the partial SVD.
+        Starts the partial SVD; None is the seed 0.
 
     Attributes
     ----------

@@ -47,7 +47,7 @@ class RobustPCA(RobustTransformer):
     max_iter : int
         Iterations after which to stop, with a ConvergenceWarning.
     random_state : int, Generator, RandomState or None
-        Starts the partial SVD.
+        Starts the partial SVD; None is the seed 0.
 
     Attributes
     ----------

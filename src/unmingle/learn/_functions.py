@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from .. import kernels
+from ..linalg import empty_apart
 
 
 class _Clipped(torch.autograd.Function):
@@ -34,7 +35,8 @@ class _MisfitCost(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, low_rank: Tensor, outliers: Tensor, lam: Tensor) -> Tensor:
-        misfit, cost = torch.empty_like(low_rank), low_rank.new_empty(len(low_rank))
+        misfit = torch.from_numpy(empty_apart(tuple(low_rank.shape), low_rank.numpy().dtype))
+        cost = low_rank.new_empty(len(low_rank))
         parts = (part.contiguous().numpy() for part in (x, low_rank, outliers, lam))
         kernels.misfit_cost(*parts, misfit.numpy(), cost.numpy())
         ctx.save_for_backward(misfit, outliers, lam)

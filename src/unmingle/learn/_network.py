@@ -47,6 +47,7 @@ class Network(nn.Module):
 
     components: Tensor
     outlier_penalty: Tensor
+    readout: Tensor
     threshold: Tensor
 
     def __init__(self, encoder: Encoder) -> None:

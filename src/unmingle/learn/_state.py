@@ -18,6 +18,9 @@ from ._task import Task
 _ROUNDING = 1e-5
 """Share of the cost over the size of a parameter below which a slope says nothing."""
 
+_SAME = 1e-3
+"""A readout that differs from the best one by no more than this share of its largest entry is the best one."""
+
 _WORSE = 0.005
 """Share of the cost by which a network may be above the best without being taken back."""
 
@@ -50,12 +53,17 @@ class State:
     history: list[Progress] = field(default_factory=list)
 
     @classmethod
-    def of(cls, start: Encoder, seed: int, checkpoint: Any, setup: dict[str, Any]) -> "State":
-        """The state at the start, or that of a checkpoint."""
+    def of(cls, start: Encoder, seed: int, checkpoint: Any, setup: dict[str, Any], by_cost: bool) -> "State":
+        """The state at the start, or that of a checkpoint.
+
+        Whatever signed codes are made of, the readout of Algorithm 1 gives those that cost least, (5). By the cost
+        alone (``by_cost``) it has no slope but rounding, which Adam would blow up: it stays as it is.
+        """
         stored = _checked(checkpoint, start, setup) if checkpoint is not None and Path(checkpoint).exists() else None
         if stored is not None:
             start = _with_numbers(start, stored.arrays, "start.")
         network = Network(start)
+        network.readout.requires_grad_(not (by_cost and _reads_out_best(start)))
         trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
         sizes = [float(parameter.detach().abs().mean()) if parameter.numel() else 0.0 for parameter in trained]
         groups = [{"params": [parameter], "size": size} for parameter, size in zip(trained, sizes, strict=True)]
@@ -86,7 +94,7 @@ class State:
         self.network.keep_feasible()
 
     def _least_slope(self, group: dict[str, Any]) -> float:
-        """Slopes so small beside the cost are rounding, as are those of the readout at the start: no direction."""
+        """Slopes so small beside the cost are rounding: no direction."""
         total, cost = group["size"] * sum(parameter.numel() for parameter in group["params"]), self.history[0].cost
         return _ROUNDING * abs(cost) / total if total and cost else 1.0
 
@@ -159,6 +167,13 @@ def _checked(checkpoint: Any, start: Encoder, setup: dict[str, Any]) -> store.St
             "remove it to begin anew, or choose another path."
         )
     return stored
+
+
+def _reads_out_best(encoder: Encoder) -> bool:
+    """Whether codes are signed, and read out as Algorithm 1 does."""
+    own, best = (one.layers.readout for one in (encoder, encoder.untrained()))
+    near = np.abs(own - best).max(initial=0.0) <= _SAME * np.abs(best).max(initial=0.0)
+    return bool(near) and not encoder.nonnegative_codes
 
 
 def _numbers(encoder: Encoder) -> dict[str, NDArray[Any]]:

@@ -5,6 +5,8 @@ from math import ceil, cos, pi, sqrt
 from os import PathLike
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._validation import check_choice, check_count, check_matrix, check_positive, check_share, generator
 from ..encoder import Encoder, robust_weights
 from ._losses import LOSSES, Loss
@@ -55,7 +57,8 @@ def train(
 
     Adam with mini-batches. The entries of the parameters differ in size by orders of magnitude, so each parameter moves
     by ``step_size / sqrt(n_layers)`` times its own mean size; the step grows over the first tenth of training and then
-    falls to zero as a cosine. With ``update_dictionary`` now and then U becomes the best one for the present codes,
+    falls to zero as a cosine. By f alone, with nothing missing, the readout of signed codes stays: it is the best one
+    already. With ``update_dictionary`` now and then U becomes the best one for the present codes,
     (9), if validation agrees, and the layers follow.
 
     Parameters
@@ -87,7 +90,7 @@ def train(
         A file to which the state is written at every look. If it is there already, training goes on from it, to the
         same numbers as without the interruption. It stays there; remove it when what was trained is safe.
     random_state : int, Generator, RandomState or None
-        Chooses the validation samples and the order of all others.
+        Chooses the validation samples and the order of all others; None is the seed 0.
 
     Returns
     -------
@@ -117,7 +120,8 @@ def train(
         "robust": robust,
         "data": checkpoint and digest(X, None if robust else sample_weight, targets),
     }
-    state = State.of(start, seed, checkpoint, setup)
+    by_cost = loss in ("unsupervised", LOSSES["unsupervised"]) and not np.isnan(X).any()
+    state = State.of(start, seed, checkpoint, setup, by_cost)
     weights = robust_weights(state.start, X) if robust else sample_weight
     now = state.network.to_encoder()
     task = Task.of(now, X, loss, targets, weights, validation, state.seed, bool(update_dictionary))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
-from ..linalg import LowRank, WarmSubspace
+from ..linalg import LowRank, WarmSubspace, empty_apart
 
 Array = NDArray[np.floating[Any]]
 
@@ -54,7 +54,9 @@ def sweeps(
     """
     n, m = X.shape
     level = starting_level(X, lam)
-    cleaned = np.nan_to_num(X, nan=0.0)
+    cleaned = empty_apart(X.shape, X.dtype)
+    np.copyto(cleaned, X)
+    np.nan_to_num(cleaned, copy=False, nan=0.0)
     np.clip(cleaned, -X.dtype.type(level) * lam, X.dtype.type(level) * lam, out=cleaned)
     subspace = WarmSubspace(cleaned, 10 if at_most is None else at_most, oversampling, rng)
     product = cleaned @ subspace.basis

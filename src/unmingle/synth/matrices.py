@@ -53,7 +53,7 @@ def low_rank_plus_sparse(
     dtype : dtype, default=float64
         Floating type of all four matrices.
     random_state : int, Generator or None, default=None
-        Seed; the same seed gives the same numbers.
+        Seed; the same seed gives the same numbers. None: others each time.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def subspace_stream(
     dtype : dtype, default=float64
         Floating type of all arrays.
     random_state : int, Generator or None, default=None
-        Seed; the same seed and block size give the same numbers.
+        Seed; the same seed and block size give the same numbers. None: others each time.
 
     Yields
     ------

@@ -36,7 +36,7 @@ def surveillance_scene(
     noise : float, default=0.02
         Standard deviation of the sensor noise.
     random_state : int, Generator or None, default=None
-        Seed; the same seed gives the same film.
+        Seed; the same seed gives the same film. None: another one each time.
 
     Returns
     -------

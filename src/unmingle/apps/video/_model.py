@@ -127,7 +127,7 @@ class Background:
     def rank(self) -> int:
         """Directions of the background that are stronger than noise could be: sigma > noise (sqrt m + sqrt n)."""
         m = self.components.shape[1]
-        gram = (self.components @ self.components.T).astype(np.float64)
+        gram = np.einsum("im,jm->ij", self.components, self.components, dtype=np.float64)
         strengths = np.sqrt(np.maximum(np.linalg.eigvals(self.squares @ gram).real, 0.0))
         return int(np.sum(strengths > max(self.noise, LEAST_NOISE) * (np.sqrt(m) + np.sqrt(self.weight))))
 
@@ -168,6 +168,8 @@ class Background:
         Fixed components stay as they are. Returns the numbers of pixels near foreground, and of those that did not
         change.
         """
+        if not fixed:
+            self._awake(near)
         entries = near if channels == 1 else np.repeat(near, channels)
         lam = 0.0 if fixed else self.outlier_penalty
         inside, still, absorbed, kept = kernels.learn_from_frame(
@@ -175,8 +177,6 @@ class Background:
             FAINT / self.weight, lam, factor, *RATES, *self._memory,
         )  # fmt: skip
         self.weight = kept * self.weight + 1.0
-        if 2 * inside > near.size and not absorbed and not fixed:
-            self._awake()
         self.learnt += 1
         if self.learnt == REFRESH_EVERY or absorbed > 0.005 * near.size:
             self._refresh()
@@ -191,9 +191,10 @@ class Background:
             np.take(self.components, self.sample, axis=1, out=self.sampled)
         self._refresh()
 
-    def _awake(self) -> None:
-        """Give components that have vanished, after a black start, a code by which they can learn."""
-        if np.abs(self.codes).max() < 1e-6 and np.abs(self.components).max() < 1e-6:
+    def _awake(self, near: Array) -> None:
+        """Give components that have vanished, after a black start, a code by which they can learn when light comes."""
+        vanished = np.abs(self.codes).max() < 1e-6 and np.abs(self.components).max() < 1e-6
+        if vanished and 2 * np.count_nonzero(near == 1) > near.size:
             self.components[0] = self.sampled[0] = 0.0
             self.codes[0] = 0.5 * (self.last.size / 30.0) ** 0.25
 

@@ -54,8 +54,8 @@ def first_background(
     gram = np.zeros((n, n))
     for part in _parts(m):
         middle[part] = _medians(rows[:, part]) * np.float32(scale)
-        cleaned = _cleaned(rows[:, part], scale, middle[part], bound)
-        gram += cleaned @ cleaned.T
+        wide = _cleaned(rows[:, part], scale, middle[part], bound).astype(np.float64)
+        gram += wide @ wide.T
     squares, vectors = (found[..., ::-1] for found in np.linalg.eigh(gram))
     kept = min(n_components, max(1, int(np.sum(squares > 1e-9 * squares[0]))))
     sigma, V = np.sqrt(np.maximum(squares[:kept], 1e-12)), vectors[:, :kept]

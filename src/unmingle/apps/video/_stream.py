@@ -299,7 +299,7 @@ class Stream:
             chosen = chosen[self.region.reshape(-1)]
         if self.pixel_share < 1:
             count = max(min(chosen.size, 200), round(self.pixel_share * chosen.size))
-            chosen = np.sort(np.random.default_rng(self.random_state).permutation(chosen)[:count])
+            chosen = np.sort(generator(self.random_state).permutation(chosen)[:count])
         if chosen.size == pixels:
             return np.empty(0, dtype=np.int32)
         return (chosen[:, None] * channels + np.arange(channels, dtype=np.int32)).reshape(-1).astype(np.int32)
