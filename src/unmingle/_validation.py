@@ -135,10 +135,12 @@ def check_share(value: Any, name: str) -> float:
     return number
 
 
-def check_count(value: Any, name: str) -> int:
-    """Return a whole number of at least 1, or say what is wrong with it."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+def check_count(value: Any, name: str, most: int | None = None) -> int:
+    """Return a whole number of at least 1, and at most another one, or say what is wrong with it."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < 1 or (most is not None and value > most):
+        wanted = f"from 1 to {most}" if most else "of at least 1"
+        raise ValueError(f"{name} must be a whole number {wanted}, got {value!r}.")
     return int(value)
 
 

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
+from ._schema import MismatchError, check
+
 FORMAT_VERSION = 1
 
 _METADATA_KEY = "unmingle"
@@ -163,6 +165,36 @@ def peek(path: str | PathLike[str]) -> Header:
         return _read_header(path, file)[0]
 
 
+def restore(path: str | PathLike[str], stored: Stored, kind: Any) -> Any:
+    """Make what a file holds, by the class that its kind stands for.
+
+    Parameters
+    ----------
+    path : path
+        The file, for errors.
+    stored : Stored
+        Its content.
+    kind : type
+        Its methods ``_schema(stored)`` and ``_from_store(parameters, arrays)`` tell what a file must hold and make an
+        object of it.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    StoreError
+        Something is missing, is surplus or breaks its rule.
+    """
+    try:
+        check(stored.parameters, stored.arrays, kind._schema(stored))
+        return kind._from_store(stored.parameters, stored.arrays)
+    except Exception as error:
+        reason = f": {str(error).removesuffix('.')}" if type(error) in (MismatchError, ValueError) else ""
+        raise StoreError(f"{path} does not hold a complete {stored.kind}{reason}.") from error
+
+
 @contextmanager
 def write_atomically(path: str | PathLike[str]) -> Iterator[Path]:
     """Give a temporary file to write, then put it in the place of `path` in one step.
@@ -285,7 +317,8 @@ def _array_infos(path: str | PathLike[str], file: Any) -> dict[str, ArrayInfo]:
     infos = {}
     for name in sorted(file.keys()):
         stored = file.get_slice(name)
-        if stored.get_dtype() not in _DTYPES:
-            raise StoreError(f"{path} is damaged: its array {name!r} is of type {stored.get_dtype()}.")
-        infos[name] = ArrayInfo(tuple(stored.get_shape()), _DTYPES[stored.get_dtype()])
+        dtype = stored.get_dtype()
+        if dtype not in _DTYPES:
+            raise StoreError(f"{path} is damaged: its array {name!r} is of type {dtype}.")
+        infos[name] = ArrayInfo(tuple(stored.get_shape()), _DTYPES[dtype])
     return infos

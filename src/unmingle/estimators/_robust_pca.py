@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from .._validation import check_choice, check_matrix, check_positive
 from ..decomposition import Callback, decompose
 from ._base import Array, RobustTransformer
+from ._stored import ROBUST_PCA
 
 
 class RobustPCA(RobustTransformer):
@@ -95,6 +96,7 @@ class RobustPCA(RobustTransformer):
     [7]
     """
 
+    _rules: ClassVar = ROBUST_PCA
     _learnt: ClassVar = (
         "components_",
         "converged_",
