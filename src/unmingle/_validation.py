@@ -49,6 +49,11 @@ def require(module: str, extra: str) -> ModuleType:
         raise ImportError(message, name=package) from error
 
 
+def is_panic(error: BaseException) -> bool:
+    """Whether an error is a panic of a library written in Rust, which Python does not count among its exceptions."""
+    return type(error).__module__ == "pyo3_runtime"
+
+
 def is_frame(X: Any) -> bool:
     """Whether ``X`` is a pandas DataFrame, told without importing pandas."""
     return hasattr(X, "iloc") and hasattr(X, "columns")

@@ -10,8 +10,18 @@ def main() -> None:
     try:
         require("rich", "cli")
         commands = require("unmingle.cli.commands", "cli")
-    except ImportError as missing:
-        sys.exit(f"Error: {missing}")
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        words = " ".join(str(_first_cause(error)).split()) or type(error).__name__
+        sys.exit(f"Error: {words}")
     commands.app()
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """What was raised first; packages that miss something of their own tell it at length."""
+    while error.__cause__ is not None and not isinstance(error.__cause__, ModuleNotFoundError):
+        error = error.__cause__
+    return error
