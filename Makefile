@@ -6,12 +6,13 @@ ifneq ($(wildcard ../shared/data/.),)
 export UNMINGLE_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint fuzz bench clean
 
 help:
 	@echo "make demo    separate a synthetic scene and write a report"
 	@echo "make test    run all checks and tests"
 	@echo "make lint    run the style, type and layer checks only"
+	@echo "make fuzz    read thousands of spoilt files, for 15 minutes at most"
 	@echo "make bench   compare speed and accuracy with other packages"
 	@echo "make clean   remove .venv, caches and build results"
 
@@ -30,6 +31,13 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+SEED := 0
+fuzz: export OMP_NUM_THREADS := 1
+fuzz: export OPENBLAS_NUM_THREADS := 1
+
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python tests/fuzz.py --count 5000 --seconds 900 --seed $(SEED)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py

@@ -22,7 +22,6 @@ from safetensors.numpy import save_file
 import unmingle
 from unmingle import store
 from unmingle.cli import console, separation
-from unmingle.cli.commands import app
 from unmingle.synth import low_rank_plus_sparse
 
 COMMANDS = ["demo", "decompose", "fit", "train", "export", "info", "video"]

@@ -49,6 +49,13 @@ def require(module: str, extra: str) -> ModuleType:
         raise ImportError(message, name=package) from error
 
 
+def first_cause(error: BaseException) -> BaseException:
+    """What was raised first, unless a package is missing; those that miss a part of themselves tell it at length."""
+    while error.__cause__ is not None and not isinstance(error.__cause__, ModuleNotFoundError):
+        error = error.__cause__
+    return error
+
+
 def is_panic(error: BaseException) -> bool:
     """Whether an error is a panic of a library written in Rust, which Python does not count among its exceptions."""
     return type(error).__module__ == "pyo3_runtime"

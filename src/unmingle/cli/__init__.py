@@ -2,7 +2,7 @@
 
 import sys
 
-from .._validation import require
+from .._validation import first_cause, require
 
 
 def main() -> None:
@@ -15,13 +15,6 @@ def main() -> None:
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        words = " ".join(str(_first_cause(error)).split()) or type(error).__name__
+        words = " ".join(str(first_cause(error)).split()) or type(error).__name__
         sys.exit(f"Error: {words}")
     commands.app()
-
-
-def _first_cause(error: BaseException) -> BaseException:
-    """What was raised first; packages that miss something of their own tell it at length."""
-    while error.__cause__ is not None and not isinstance(error.__cause__, ModuleNotFoundError):
-        error = error.__cause__
-    return error

@@ -28,6 +28,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from .._validation import first_cause
+
 MOST_EVENTS = 20
 """How many events are listed in the terminal."""
 MOST_ARRAYS = 200
@@ -52,7 +54,9 @@ def say_failure(error: BaseException) -> None:
         say("Error: the data do not fit into memory.")
     elif isinstance(error, OSError) and error.filename:
         say(f"Error: {error.filename}: {error.strerror}.")
-    elif isinstance(error, ValueError | ImportError | OSError) and str(error):
+    elif isinstance(error, ImportError):
+        say(f"Error: {first_cause(error)}")
+    elif isinstance(error, ValueError | OSError) and str(error):
         say(f"Error: {error}")
     else:
         words = f"{type(error).__name__}: {error}".rstrip(": .")

@@ -103,12 +103,15 @@ def ready_folder(folder: Path, option: str = "--out") -> Path:
         raise store.StoreError(f"{folder} is no folder to write to: {reason}.") from error
 
 
-def _check_values(path: Path, table: Table) -> None:
-    n_rows, n_columns = table.values.shape
+def _check_shape(path: Path, n_rows: int, n_columns: int) -> None:
     if n_rows == 0:
         raise TableError(f"{path} has no rows of numbers.")
     if n_columns < 2:
         raise TableError(f"{path} has too few columns of numbers: expected at least 2; got {n_columns}.")
+
+
+def _check_values(path: Path, table: Table) -> None:
+    _check_shape(path, *table.values.shape)
     infinite = np.argwhere(np.isinf(table.values))
     if infinite.size:
         row, column = infinite[0]
@@ -254,6 +257,7 @@ def _check_header(path: Path, header: ArrayHeader) -> None:
         )
     if header.dtype.kind not in KINDS_OF_NUMBERS:
         raise TableError(f"{path} holds an array of type {header.dtype}; expected real numbers.")
+    _check_shape(path, *header.shape)
     check_memory(header)
 
 

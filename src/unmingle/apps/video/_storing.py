@@ -88,7 +88,7 @@ def schema_of(stored: Stored) -> Schema:
     parameters, arrays = stored.parameters, stored.arrays
     shape, has_model = parameters.get("shape"), "components" in arrays
     has_network = isinstance(parameters.get("encoder"), dict)
-    dtype = (str(parameters.get("dtype")),)
+    dtype = tuple(name for name in DTYPES if name == parameters.get("dtype")) or DTYPES
     expected: dict[str, Rule] = {
         "settings": Record(_SETTING_RULES),
         "numbers": Record(_NUMBERS if has_model else {}),
