@@ -250,10 +250,8 @@ def spoilt_arrays(path, rng):
     if rng.random() < 0.5:
         arrays[name] = spoilt_array(arrays[name], rng)
         np.savez_compressed(content, **arrays)
-        spoilt = content.getvalue()
-        return (
-            spoilt.replace(b"\x14\x00\x00\x00\x08\x00", b"\x14\x00\x01\x00\x08\x00") if rng.random() < 0.2 else spoilt
-        )
+        whole = content.getvalue()
+        return with_member(whole, int(rng.integers(4, 30)), int(rng.integers(256))) if rng.random() < 0.4 else whole
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, array in arrays.items():
             whole = io.BytesIO()
@@ -262,6 +260,17 @@ def spoilt_arrays(path, rng):
                 f"{member}.npy", npy_with(chosen(HEADERS, rng), rng) if member == name else whole.getvalue()
             )
     return content.getvalue()
+
+
+def with_member(content, place, value):
+    """An archive with another byte in what it says of its members: 6 is for encryption, 8 for the method."""
+    changed = bytearray(content)
+    for start, offset in ((b"PK\x03\x04", 0), (b"PK\x01\x02", 2)):
+        where = content.find(start)
+        while where >= 0:
+            changed[where + place + offset] = value
+            where = content.find(start, where + 4)
+    return bytes(changed)
 
 
 def npy_with(header, rng):

@@ -76,6 +76,8 @@ def _opened(path: str | PathLike[str]) -> Iterator[Any]:
             yield turning.exif_transpose(file)
     except (MemoryError, MediaError, ImportError):
         raise
+    except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as error:
+        raise MediaError(f"{path} has too many pixels to be read; make it smaller.") from error
     except Exception as error:
         reason = getattr(error, "strerror", None)
         raise MediaError(
