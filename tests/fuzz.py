@@ -10,7 +10,6 @@ import contextlib
 import io
 import multiprocessing
 import os
-import resource
 import shutil
 import sys
 import tempfile
@@ -124,6 +123,8 @@ def use(path, folder):
 
 def work(wire: Connection, seeds: Path) -> None:
     """Try all files whose names come; answer what they led to."""
+    import resource
+
     warnings.simplefilter("ignore")
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
     for path in sorted(seeds.iterdir()):
@@ -150,6 +151,8 @@ def work(wire: Connection, seeds: Path) -> None:
 
 def _memory():
     """The most that the process has held so far, in bytes."""
+    import resource  # which not every system has
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
