@@ -2,13 +2,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-as-others lint floors bench clean
+.PHONY: help demo test test-as-others lint floors fuzz bench clean
 
 help:
 	@echo "make demo    separate a synthetic scene and write a report"
 	@echo "make test    run all checks and tests"
 	@echo "make floors  try the lowest versions of all packages that pyproject.toml allows"
 	@echo "make lint    run the style, type and layer checks only"
+	@echo "make fuzz    read thousands of spoilt files, for 15 minutes at most"
 	@echo "make bench   compare speed and accuracy with other packages"
 	@echo "make clean   remove .venv, caches and build results"
 
@@ -47,6 +48,13 @@ lint: $(VENV)/.installed-test
 
 floors:
 	$(PYTHON) tests/floors.py .venv-floors
+
+SEED := 0
+fuzz: export OMP_NUM_THREADS := 1
+fuzz: export OPENBLAS_NUM_THREADS := 1
+
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python tests/fuzz.py --count 5000 --seconds 900 --seed $(SEED)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py

@@ -22,7 +22,6 @@ from safetensors.numpy import save_file
 import unmingle
 from unmingle import store
 from unmingle.cli import console, separation
-from unmingle.cli.commands import app
 from unmingle.synth import low_rank_plus_sparse
 
 COMMANDS = ["demo", "decompose", "fit", "train", "export", "info", "video"]
@@ -374,6 +373,12 @@ def test_unwritable_folder_is_noticed_before_the_work(run, tmp_path, monkeypatch
     assert (tmp_path / "taken").read_text() == "a file"
 
 
+class Panic(BaseException):
+    """As libraries in Rust raise it."""
+
+    __module__ = "pyo3_runtime"
+
+
 def raising(error):
     def raise_error(*_, **__):
         raise error
@@ -406,11 +411,15 @@ def test_known_errors_become_one_sentence(run, tmp_path, monkeypatch, error, sen
     assert run("decompose", "x.npy") == (1, "", sentence)
 
 
-def test_defects_are_not_hidden(tmp_path, monkeypatch):
-    monkeypatch.setattr(separation, "decompose", raising(ZeroDivisionError()))
+@pytest.mark.parametrize("error", [ZeroDivisionError("by nothing"), AssertionError(), Panic("a bug in Rust")], ids=repr)
+def test_defects_are_one_sentence_too(run, tmp_path, monkeypatch, error):
+    monkeypatch.setattr(separation, "decompose", raising(error))
     np.save(tmp_path / "x.npy", np.eye(4))
-    with pytest.raises(ZeroDivisionError):
-        app(["decompose", str(tmp_path / "x.npy")])
+    assert failed(run("decompose", "x.npy"), type(error).__name__, str(error), "unmingle --debug COMMAND")
+    shown = run("--debug", "decompose", "x.npy")
+    assert shown.code == 1
+    assert "Traceback" in shown.err
+    assert "separation.py" in shown.err
 
 
 def test_terminals_are_not_told_what_to_do(run, tmp_path):

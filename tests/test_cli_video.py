@@ -441,10 +441,7 @@ def test_every_failure_to_write_is_told(run, street, monkeypatch):
     assert ended.err.count("kept in model.safetensors") == 1
 
 
-def test_defects_are_not_hidden_but_films_are_closed(street, tmp_path, monkeypatch):
-    from unmingle.cli.commands import app
-
-    monkeypatch.chdir(tmp_path)
+def test_films_are_closed_after_a_defect(street, run, monkeypatch):
     push, pushed = Stream.push, []
 
     def break_down(self, *given, **options):
@@ -452,8 +449,8 @@ def test_defects_are_not_hidden_but_films_are_closed(street, tmp_path, monkeypat
         return push(self, *given, **options) if len(pushed) <= 40 else 1 / 0
 
     monkeypatch.setattr(Stream, "push", break_down)
-    with pytest.raises(ZeroDivisionError):
-        app(["video", "street.mp4", "--background", "bg.mp4", "--quiet"])
+    ended = run("video", "street.mp4", "--background", "bg.mp4", "--quiet")
+    assert failed(ended, "ZeroDivisionError: division by zero", "unmingle --debug COMMAND")
     assert len(frames_of("bg.mp4")) == 40
 
 

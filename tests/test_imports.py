@@ -111,3 +111,30 @@ def test_command_line_without_its_extra_names_the_command():
     assert done.returncode == 1
     assert done.stderr.rstrip().endswith("pip install 'unmingle[cli]'")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "error",
+    ["MemoryError()", "OSError('x.so: cannot map')", "ImportError('a\\n\\nlong\\nstory')", "SystemError('lost')"],
+)
+@pytest.mark.parametrize("package", ["typer", "numpy"])
+def test_packages_that_cannot_be_loaded_are_told_in_one_sentence(package, error):
+    """As where there is too little memory for them."""
+    broken = f"""
+import sys
+
+class Broken:
+    def find_spec(self, name, path=None, target=None):
+        if name == {package!r}:
+            raise {error}
+
+sys.meta_path.insert(0, Broken())
+from unmingle.cli import main
+sys.argv = ["unmingle", *sys.argv[1:], "decompose", {__file__!r}]
+main()
+"""
+    done = python(broken)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" in python(broken.replace("*sys.argv[1:]", "'--debug'")).stderr

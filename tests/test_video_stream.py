@@ -182,7 +182,7 @@ def test_the_same_frames_give_the_same_parts(film):
 
 def refused(path, parameters, arrays):
     unmingle.store.write(path, "VideoStream", parameters, arrays)
-    with pytest.raises(StoreError, match="complete stream"):
+    with pytest.raises(StoreError, match="does not hold a complete VideoStream"):
         unmingle.load(path)
 
 

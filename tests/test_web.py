@@ -1,10 +1,12 @@
 """The preview: a page for this computer only, which never slows down the one who separates."""
 
 import email
+import http.client
 import io
 import json
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -16,7 +18,7 @@ from PIL import Image
 from unmingle.apps.video import Stream, separate
 from unmingle.media import encode_jpeg
 from unmingle.synth import surveillance_scene
-from unmingle.web import preview
+from unmingle.web import _guard, preview
 from unmingle.web.preview import Preview
 
 SCENE = np.uint8(255 * surveillance_scene(60, 48, 64, random_state=0).frames)
@@ -186,6 +188,76 @@ def test_other_pages_change_nothing(server, stream, found, headers):
     server.show(found[0])
     assert not stream.frozen
     assert ask(server, "settings")[0] == 405
+
+
+def raw(server, content):
+    """What a connection answers to some bytes, until it ends."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(content)
+        answer = b""
+        try:
+            while part := connection.recv(1 << 16):
+                answer += part
+        except ConnectionResetError:
+            pass
+        return answer
+
+
+NO_REQUESTS = {
+    "nonsense": b"nonsense\r\n\r\n",
+    "another host": b"GET / HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n",
+    "no host": b"GET / HTTP/1.1\r\n\r\n",
+    "endless head": b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", NO_REQUESTS.values(), ids=NO_REQUESTS.keys())
+def test_answers_to_wrong_requests_have_all_headers(server, content):
+    head = raw(server, content).partition(b"\r\n\r\n")[0].decode()
+    assert head.startswith("HTTP/1.1 400 ")
+    told = email.message_from_string(head.partition("\r\n")[2])
+    assert {name: told[name] for name in _guard.HEADERS} == _guard.HEADERS
+
+
+SLOW = {
+    "idle": b"",
+    "half a head": b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+    "half a body": b"POST /settings HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 100\r\n\r\n{",
+}
+
+
+@pytest.mark.parametrize("content", SLOW.values(), ids=SLOW.keys())
+def test_slow_connections_end(stream, monkeypatch, content):
+    monkeypatch.setattr(_guard, "LONGEST_EXCHANGE", 0.2)
+    with Preview(stream, "front door") as running:
+        assert raw(running, content) == b""
+
+
+def test_a_connection_on_which_all_goes_well_stays(stream, monkeypatch):
+    monkeypatch.setattr(_guard, "LONGEST_EXCHANGE", 1.0)
+    with Preview(stream, "front door") as running:
+        connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=10)
+        connection.connect()
+        first = connection.sock
+        for _ in range(4):
+            time.sleep(0.4)
+            connection.request("GET", "/status")
+            assert json.load(connection.getresponse())["frames"] == 0
+            assert connection.sock is first
+        connection.close()
+
+
+def test_someone_who_never_reads_is_cut_off(stream, monkeypatch):
+    monkeypatch.setattr(_guard, "LONGEST_EXCHANGE", 0.5)
+    with (
+        Preview(stream, "front door") as running,
+        socket.create_connection(("127.0.0.1", running.port), timeout=10) as connection,
+    ):
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):  # noqa: PT012
+            for _ in range(100_000):
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert ask(running, "status")[0] == 200
 
 
 def test_someone_who_never_reads_holds_up_nobody(server, found):

@@ -77,7 +77,8 @@ def load(path: "str | PathLike[str]") -> Any:
     Raises
     ------
     unmingle.store.StoreError
-        The file is missing, damaged, not one of unmingle's, or of a newer format or unknown kind.
+        The file is missing, damaged, not one of unmingle's, of a newer format or unknown kind, or incomplete; no other
+        error is raised, whatever the file holds.
     """
     store = import_module("unmingle.store")
     stored = store.read(path)
@@ -86,10 +87,9 @@ def load(path: "str | PathLike[str]") -> Any:
         known = getattr(import_module(f"{__name__}.{module}"), name)
     else:
         known = __getattr__(stored.kind) if stored.kind in _MODULE_OF else None
-    from_store = getattr(known, "_from_store", None)
-    if from_store is None:
+    if not hasattr(known, "_from_store"):
         raise store.StoreError(f"{path} holds a {stored.kind!r}, which unmingle {__version__} does not know.")
-    return from_store(stored.parameters, stored.arrays)
+    return store.restore(path, stored, known)
 
 
 def __getattr__(name: str) -> Any:

@@ -49,6 +49,18 @@ def require(module: str, extra: str) -> ModuleType:
         raise ImportError(message, name=package) from error
 
 
+def first_cause(error: BaseException) -> BaseException:
+    """What was raised first, unless a package is missing; those that miss a part of themselves tell it at length."""
+    while error.__cause__ is not None and not isinstance(error.__cause__, ModuleNotFoundError):
+        error = error.__cause__
+    return error
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether an error is a panic of a library written in Rust, which Python does not count among its exceptions."""
+    return type(error).__module__ == "pyo3_runtime"
+
+
 def is_frame(X: Any) -> bool:
     """Whether ``X`` is a pandas DataFrame, told without importing pandas."""
     return hasattr(X, "iloc") and hasattr(X, "columns")
@@ -135,10 +147,12 @@ def check_share(value: Any, name: str) -> float:
     return number
 
 
-def check_count(value: Any, name: str) -> int:
-    """Return a whole number of at least 1, or say what is wrong with it."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+def check_count(value: Any, name: str, most: int | None = None) -> int:
+    """Return a whole number of at least 1, and at most another one, or say what is wrong with it."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < 1 or (most is not None and value > most):
+        wanted = f"from 1 to {most}" if most else "of at least 1"
+        raise ValueError(f"{name} must be a whole number {wanted}, got {value!r}.")
     return int(value)
 
 

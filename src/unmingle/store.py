@@ -20,9 +20,17 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
+from ._aside import hold, remove_abandoned
+from ._schema import MismatchError, check
+from ._validation import is_panic
+
 FORMAT_VERSION = 1
 
 _METADATA_KEY = "unmingle"
+_ASIDE = r"\.unmingle-[0-9a-f]{16}(\..*)?"
+"""Names of files while they are written."""
+_DEEPEST = 20
+"""Tables and lists within each other."""
 _DTYPES = {
     "BOOL": "bool",
     "F16": "float16",
@@ -163,11 +171,42 @@ def peek(path: str | PathLike[str]) -> Header:
         return _read_header(path, file)[0]
 
 
+def restore(path: str | PathLike[str], stored: Stored, kind: Any) -> Any:
+    """Make what a file holds, by the class that its kind stands for.
+
+    Parameters
+    ----------
+    path : path
+        The file, for errors.
+    stored : Stored
+        Its content.
+    kind : type
+        Its methods ``_schema(stored)`` and ``_from_store(parameters, arrays)`` tell what a file must hold and make an
+        object of it.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    StoreError
+        Something is missing, is surplus or breaks its rule.
+    """
+    try:
+        check(stored.parameters, stored.arrays, kind._schema(stored))
+        return kind._from_store(stored.parameters, stored.arrays)
+    except Exception as error:
+        reason = f": {str(error).removesuffix('.')}" if type(error) in (MismatchError, ValueError) else ""
+        raise StoreError(f"{path} does not hold a complete {stored.kind}{reason}.") from error
+
+
 @contextmanager
 def write_atomically(path: str | PathLike[str]) -> Iterator[Path]:
     """Give a temporary file to write, then put it in the place of `path` in one step.
 
-    If anything fails before, `path` stays as it was and the temporary file is removed.
+    If anything fails before, `path` stays as it was and the temporary file is removed; that of a run which was killed
+    is removed by the next one that writes to the same folder.
 
     Parameters
     ----------
@@ -186,10 +225,13 @@ def write_atomically(path: str | PathLike[str]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     aside = target.with_name(f".unmingle-{secrets.token_hex(8)}{target.suffix}")
+    remove_abandoned(target.parent, _ASIDE)
+    held = None
     try:
         if target.exists() and not target.is_file():
             raise StoreError(f"{path} cannot be written: it exists and is not a file.")
         aside.touch(exist_ok=False)
+        held = hold(aside)
         yield aside
         with aside.open("rb+") as written:
             os.fsync(written.fileno())
@@ -199,6 +241,8 @@ def write_atomically(path: str | PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             aside.unlink()
+        if held is not None:
+            held.release()
 
 
 def _reason(error: OSError) -> str:
@@ -220,6 +264,8 @@ def _description(kind: str, version: int, parameters: Mapping[str, Any]) -> dict
         plain = json.loads(json.dumps(dict(parameters), default=_plain))
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreError(f"The parameters of a {kind} cannot be stored: {error}.") from error
+    if _is_deep(plain):
+        raise StoreError(f"The parameters of a {kind} cannot be stored: they are more than {_DEEPEST} levels deep.")
     return {"kind": kind, "format": version, "parameters": plain}
 
 
@@ -251,6 +297,12 @@ def _opened(path: str | PathLike[str]) -> Iterator[Any]:
         raise StoreError(f"{path} is damaged or not a .safetensors file.") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {_reason(error)}.") from error
+    except MemoryError as error:
+        raise StoreError(f"{path} does not fit into memory.") from error
+    except BaseException as error:
+        if is_panic(error):
+            raise StoreError(f"{path} is damaged or not a .safetensors file.") from error
+        raise
 
 
 def _read_header(path: str | PathLike[str], file: Any) -> tuple[Header, str]:
@@ -268,7 +320,7 @@ def _read_header(path: str | PathLike[str], file: Any) -> tuple[Header, str]:
             "kind": str(kind),
             "parameters": dict(parameters),
             "checksum": str(checksum),
-        } if version >= 1:
+        } if version >= 1 and not _is_deep(parameters):
             return Header(kind, version, parameters, _array_infos(path, file)), checksum
         case _:
             raise StoreError(f"{path} is damaged: its header makes no sense.")
@@ -281,11 +333,21 @@ def _parsed(entry: str) -> Any:
         return None
 
 
+def _is_deep(parameters: dict[str, Any]) -> bool:
+    """Whether parameters lie deeper in each other than any that are written."""
+    level: list[Any] = [parameters]
+    for _ in range(_DEEPEST):
+        level = [part for whole in level for part in (whole.values() if isinstance(whole, dict) else whole)]
+        level = [part for part in level if isinstance(part, dict | list)]
+    return bool(level)
+
+
 def _array_infos(path: str | PathLike[str], file: Any) -> dict[str, ArrayInfo]:
     infos = {}
     for name in sorted(file.keys()):
         stored = file.get_slice(name)
-        if stored.get_dtype() not in _DTYPES:
-            raise StoreError(f"{path} is damaged: its array {name!r} is of type {stored.get_dtype()}.")
-        infos[name] = ArrayInfo(tuple(stored.get_shape()), _DTYPES[stored.get_dtype()])
+        dtype = stored.get_dtype()
+        if dtype not in _DTYPES:
+            raise StoreError(f"{path} is damaged: its array {name!r} is of type {dtype}.")
+        infos[name] = ArrayInfo(tuple(stored.get_shape()), _DTYPES[dtype])
     return infos

@@ -2,7 +2,7 @@
 
 import sys
 
-from .._validation import require
+from .._validation import first_cause, require
 
 
 def main() -> None:
@@ -10,8 +10,11 @@ def main() -> None:
     try:
         require("rich", "cli")
         commands = require("unmingle.cli.commands", "cli")
-    except ImportError as missing:
-        sys.exit(f"Error: {missing}")
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        words = " ".join(str(first_cause(error)).split()) or type(error).__name__
+        sys.exit(f"Error: {words}")
     commands.app()

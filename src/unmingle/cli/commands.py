@@ -1,5 +1,6 @@
 """The commands, as a typer application."""
 
+import traceback
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,11 +9,15 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
+from .._validation import is_panic
 from . import console
 from .interrupts import exit_code
 from .options import Json, Quiet, Seed, penalty
 from .train_command import train
 from .video_command import video
+
+USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+"""Of click, which typer may carry within itself."""
 
 
 class Plain(TyperGroup):
@@ -25,9 +30,13 @@ class Plain(TyperGroup):
         except KeyboardInterrupt as error:
             console.say("Interrupted; results that were not complete are not kept.")
             raise typer.Exit(exit_code(error)) from None
-        except BrokenPipeError:
+        except (BrokenPipeError, typer.Exit, typer.Abort, USAGE_ERROR):
             raise
-        except (MemoryError, OSError, ValueError, ImportError) as error:
+        except BaseException as error:
+            if not isinstance(error, Exception) and not is_panic(error):
+                raise
+            if ctx.params.get("debug"):
+                traceback.print_exc()
             console.say_failure(error)
         raise typer.Exit(1)
 
@@ -57,6 +66,7 @@ def unmingle(
     version: Annotated[
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="After a failure, show where in the program it was.")] = False,
 ) -> None:
     """Split data into a low-rank part, what repeats, and sparse outliers, what stands out."""
 

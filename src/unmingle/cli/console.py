@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,14 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from .._validation import first_cause
+
 MOST_EVENTS = 20
 """How many events are listed in the terminal."""
+MOST_ARRAYS = 200
+"""How many arrays of a file are listed there."""
+LONGEST_FACT = 2000
+"""Characters of a parameter that are shown there."""
 
 
 def output() -> Console:
@@ -41,14 +48,19 @@ def say(message: object) -> None:
     print(printable(" ".join(str(message).split())), file=sys.stderr)
 
 
-def say_failure(error: Exception) -> None:
+def say_failure(error: BaseException) -> None:
     """Print on standard error, in one sentence, what went wrong."""
     if isinstance(error, MemoryError):
         say("Error: the data do not fit into memory.")
     elif isinstance(error, OSError) and error.filename:
         say(f"Error: {error.filename}: {error.strerror}.")
-    else:
+    elif isinstance(error, ImportError):
+        say(f"Error: {first_cause(error)}")
+    elif isinstance(error, ValueError | OSError) and str(error):
         say(f"Error: {error}")
+    else:
+        words = f"{type(error).__name__}: {error}".rstrip(": .")
+        say(f"Error: something unforeseen happened, {words}; unmingle --debug COMMAND shows where.")
 
 
 def printable(text: str) -> str:
@@ -155,8 +167,9 @@ def print_header(header: Any, encoder: Mapping[str, Any]) -> None:
     """Print the content of a model file: how its encoder is built and its card, if any, then all it holds."""
     arrays = {
         name: f"{array.dtype}, shape {' x '.join(map(str, array.shape)) or 'scalar'}"
-        for name, array in header.arrays.items()
+        for name, array in islice(header.arrays.items(), MOST_ARRAYS)
     }
+    more = f"and {len(header.arrays) - MOST_ARRAYS} more arrays" if len(header.arrays) > MOST_ARRAYS else ""
     parameters, card = _without_card(header.parameters)
     results = output()
     results.print(_facts({"kind": header.kind, "format": str(header.version)}))
@@ -167,9 +180,15 @@ def print_header(header: Any, encoder: Mapping[str, Any]) -> None:
         results.print("\ncard")
         results.print(_facts({f"  {name}": fact for name, fact in _card_facts(card).items()}))
     results.print("\nparameters")
-    results.print(_facts({f"  {name}": json.dumps(value) for name, value in parameters.items()}))
+    results.print(_facts({f"  {name}": _shortened(json.dumps(value)) for name, value in parameters.items()}))
     results.print("\narrays")
     results.print(_facts({f"  {name}": description for name, description in arrays.items()}))
+    if more:
+        results.print(f"  {more}")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_FACT else f"{text[:LONGEST_FACT]} ..."
 
 
 def _without_card(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

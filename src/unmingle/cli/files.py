@@ -5,19 +5,27 @@ results are made ready before the work begins.
 """
 
 import csv
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import store
+from .._numpy_files import (
+    ArrayHeader,
+    DamagedError,
+    check_memory,
+    npy_header,
+    npz_header,
+    npz_names,
+    read_npy,
+    read_npz,
+)
 
 Array = NDArray[Any]
 
@@ -95,12 +103,15 @@ def ready_folder(folder: Path, option: str = "--out") -> Path:
         raise store.StoreError(f"{folder} is no folder to write to: {reason}.") from error
 
 
-def _check_values(path: Path, table: Table) -> None:
-    n_rows, n_columns = table.values.shape
+def _check_shape(path: Path, n_rows: int, n_columns: int) -> None:
     if n_rows == 0:
         raise TableError(f"{path} has no rows of numbers.")
     if n_columns < 2:
         raise TableError(f"{path} has too few columns of numbers: expected at least 2; got {n_columns}.")
+
+
+def _check_values(path: Path, table: Table) -> None:
+    _check_shape(path, *table.values.shape)
     infinite = np.argwhere(np.isinf(table.values))
     if infinite.size:
         row, column = infinite[0]
@@ -197,27 +208,24 @@ def _positions(count: int) -> Sequence[str]:
 
 def _read_npy(path: Path) -> Table:
     try:
-        with path.open("rb") as file:
-            values = np.lib.format.read_array(file, allow_pickle=False)
-    except (ValueError, EOFError):
+        _check_header(path, npy_header(path))
+        values = read_npy(path)
+    except DamagedError:
         raise TableError(_unreadable(path, "one 2-D array of numbers saved with numpy.save")) from None
 
     def write(target: Path, numbers: Array) -> None:
         with store.write_atomically(target) as aside:
             np.save(aside, numbers, allow_pickle=False)
 
-    return _array_table(path, values, write)
+    return _array_table(values, write)
 
 
 def _read_npz(path: Path) -> Table:
     try:
-        with ZipFile(path) as archive:
-            name = _array_name(path, [member.removesuffix(".npy") for member in archive.namelist()])
-            with archive.open(f"{name}.npy") as file:
-                values = np.lib.format.read_array(file, allow_pickle=False)
-    except TableError:
-        raise
-    except (ValueError, EOFError, KeyError, BadZipFile, zlib.error, NotImplementedError, RuntimeError):
+        name = _array_name(path, npz_names(path))
+        _check_header(path, npz_header(path, name))
+        values = read_npz(path, name)
+    except DamagedError:
         raise TableError(_unreadable(path, "arrays of numbers saved with numpy.savez")) from None
 
     def write(target: Path, numbers: Array) -> None:
@@ -225,7 +233,7 @@ def _read_npz(path: Path) -> Table:
             arrays: dict[str, Any] = {name: numbers}
             np.savez_compressed(aside, **arrays)
 
-    return _array_table(path, values, write)
+    return _array_table(values, write)
 
 
 def _array_name(path: Path, names: Sequence[str]) -> str:
@@ -233,7 +241,7 @@ def _array_name(path: Path, names: Sequence[str]) -> str:
         return "X"
     if len(names) == 1:
         return names[0]
-    found = ", ".join(names) or "none"
+    found = ", ".join(names[:10]) or "none"
     raise TableError(f"{path}: expected a single array or one named X; got {found}.")
 
 
@@ -241,11 +249,17 @@ def _unreadable(path: Path, expected: str) -> str:
     return f"{path} is damaged or holds Python objects; expected {expected}."
 
 
-def _array_table(path: Path, values: Array, write: Callable[[Path, Array], None]) -> Table:
-    if values.ndim != 2:
+def _check_header(path: Path, header: ArrayHeader) -> None:
+    """Refuse an array that is no table of numbers, or too large for the memory, before it is read."""
+    if len(header.shape) != 2:
         raise TableError(
-            f"{path} holds an array of shape {values.shape}; expected 2 dimensions, one sample per row: reshape it."
+            f"{path} holds an array of shape {header.shape}; expected 2 dimensions, one sample per row: reshape it."
         )
-    if values.dtype.kind not in KINDS_OF_NUMBERS:
-        raise TableError(f"{path} holds an array of type {values.dtype}; expected real numbers.")
+    if header.dtype.kind not in KINDS_OF_NUMBERS:
+        raise TableError(f"{path} holds an array of type {header.dtype}; expected real numbers.")
+    _check_shape(path, *header.shape)
+    check_memory(header)
+
+
+def _array_table(values: Array, write: Callable[[Path, Array], None]) -> Table:
     return Table(values, _positions(values.shape[0]), _positions(values.shape[1]), write)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from .._numpy_files import DamagedError, map_npy
 from .._validation import require
 from ..estimators import OnlineRobustPCA
 from ..store import StoreError
@@ -28,8 +27,8 @@ def open_rows(path: Path) -> Source:
 
 def _open_npy(path: Path) -> Source:
     try:
-        rows = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError):
+        rows = map_npy(path)
+    except DamagedError:
         raise TableError(f"{path} is damaged or holds Python objects; expected one 2-D array of numbers.") from None
     return _two_dimensional(path, rows)
 

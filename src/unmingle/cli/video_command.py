@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -211,13 +212,13 @@ def _warn_of_file(source: str, live: bool) -> None:
 
 def _check_paths(source: str, targets: "Targets", **inputs: Path | None) -> None:
     """Refuse to write where something else lies."""
-    names = {path.resolve(): f"--{name}" for name, path in inputs.items() if path is not None}
+    names = {realpath(path): f"--{name}" for name, path in inputs.items() if path is not None}
     if Path(source).exists():
-        names[Path(source).resolve()] = "IN"
+        names[realpath(source)] = "IN"
     for name, path in targets.wanted().items():
-        if (other := names.get(path.resolve())) is not None:
+        if (other := names.get(realpath(path))) is not None:
             raise typer.BadParameter(f"--{name} {path} is the same as {other}; give it another name.")
-        names[path.resolve()] = f"--{name}"
+        names[realpath(path)] = f"--{name}"
 
 
 def _check_settings(given: list[str], model: Path | None, *, resumed: bool, freeze: bool, colour: bool) -> None:

@@ -12,5 +12,18 @@ better one, in the same time.
 from ._answers import exact_answer, robust_weights
 from ._encoder import STRUCTURES, Encoder
 from ._layers import Layers, clip_towards, propagate
+from ._stored import ENCODER, ENCODER_ARRAYS, LAYERS, MOST_LAYERS
 
-__all__ = ["STRUCTURES", "Encoder", "Layers", "clip_towards", "exact_answer", "propagate", "robust_weights"]
+__all__ = [
+    "ENCODER",
+    "ENCODER_ARRAYS",
+    "LAYERS",
+    "MOST_LAYERS",
+    "STRUCTURES",
+    "Encoder",
+    "Layers",
+    "clip_towards",
+    "exact_answer",
+    "propagate",
+    "robust_weights",
+]

@@ -10,16 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels, store
+from .._schema import Schema
 from .._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive
 from ..linalg import empty_apart, scale_root
 from ..objective import projection, projection_gap
 from ._layers import Layers, Signs, propagate
+from ._stored import ENCODER, ENCODER_ARRAYS, MOST_LAYERS
 
 Array = NDArray[np.floating[Any]]
 
 STRUCTURES = ("low_rank", "full")
 BACKENDS = ("numba", "numpy")
 _ROWS_PER_THREAD = 64
+_PRECISIONS = ({np.dtype(np.float32)}, {np.dtype(np.float64)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,7 @@ class Encoder:
     _casts: dict[Any, "Encoder"] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_count(self.n_layers, "n_layers", MOST_LAYERS)
         q, m = self.components.shape
         depth = len(self.layers.threshold)
         inner = m if self.layers.full else q
@@ -82,10 +86,11 @@ class Encoder:
             or self.layers.encoder.shape not in ((depth, q, m), (depth, 0, m))
             or self.outlier_penalty.shape != (m,)
             or depth not in (1, self.n_layers)
-            or self.n_layers < 1
             or (self.nonnegative_codes and self.layers.full)
         ):
             raise ValueError("The arrays do not make up an encoder: their shapes do not fit together.")
+        if {part.dtype for part in (self.components, self.outlier_penalty, *self.layers)} not in _PRECISIONS:
+            raise ValueError("The arrays of an encoder must all be of float32, or all of float64.")
         if not all(np.isfinite(part).all() for part in (self.components, self.outlier_penalty, *self.layers)):
             raise ValueError("The arrays of an encoder must be finite.")
         if any((part < 0).any() for part in (self.outlier_penalty, self.layers.threshold)) or self.rank_penalty <= 0:
@@ -128,7 +133,8 @@ class Encoder:
         U = np.array(as_floats(components, "components"), order="C")
         if U.ndim != 2 or not U.shape[1] or not np.isfinite(U).all():
             raise ValueError(f"components must be finite numbers, atoms by features, got shape {U.shape}.")
-        lam_star, n_layers = check_positive(rank_penalty, "rank_penalty"), check_count(n_layers, "n_layers")
+        lam_star = check_positive(rank_penalty, "rank_penalty")
+        n_layers = check_count(n_layers, "n_layers", MOST_LAYERS)
         lam = np.broadcast_to(check_outlier_penalty(outlier_penalty, U.shape[1]), U.shape[1]).astype(U.dtype)
         full = check_choice(structure, "structure", STRUCTURES) == "full"
         if full and nonnegative_codes:
@@ -346,12 +352,13 @@ class Encoder:
 
     @classmethod
     def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        try:
-            parts: dict[str, Any] = parameters | arrays
-            layers = Layers(*(parts.pop(name) for name in Layers._fields))
-            return cls(layers=layers, **parts)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-            raise store.StoreError("The file does not hold a complete Encoder.") from None
+        parts: dict[str, Any] = parameters | arrays
+        layers = Layers(*(parts.pop(name) for name in Layers._fields))
+        return cls(layers=layers, **parts)
+
+    @classmethod
+    def _schema(cls, stored: store.Stored) -> Schema:
+        return Schema(ENCODER.rules, ENCODER_ARRAYS)
 
 
 def _threads(n_jobs: int | None) -> int:

@@ -13,12 +13,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import solvers, store
+from .._schema import Schema
 from .._threads import suited_to
 from .._validation import as_floats, check_matrix, is_frame
 from ..decomposition import Decomposition
 from ..iterate import run
 from ..linalg import scale_root
 from ..prox import huber, soft_threshold
+from ._stored import Rules, schema_of
 
 Array = NDArray[np.floating[Any]]
 
@@ -33,6 +35,8 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     _learnt: ClassVar[tuple[str, ...]]
     """Attributes that a file of the estimator must hold."""
+    _rules: ClassVar[Rules]
+    """What they, and all else in a file, must be."""
 
     def transform(self, X: Any) -> Array:
         """Codes of new samples, by exact robust projection (5) of each sample on its own.
@@ -190,24 +194,20 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @classmethod
     def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        try:
-            init, fitted = dict(parameters["init"]), dict(parameters["fitted"])
-            if "outlier_penalty" in arrays:
-                init["outlier_penalty"] = arrays["outlier_penalty"]
-            model = cls(**init)
-            names = fitted.pop("feature_names_in_", None)
-            fitted |= {name: array for name, array in arrays.items() if name.endswith("_")}
-            if names is not None:
-                model.feature_names_in_ = np.array(names["names"], dtype=object)
-            for name in cls._learnt:
-                setattr(model, name, fitted.pop(name))
-            model._state_from_store(parameters, arrays)
-            consistent = model.components_.shape == (model.n_components_, model.n_features_in_) and not fitted
-        except (KeyError, TypeError, ValueError, AttributeError):
-            consistent = False
-        if not consistent:
-            raise store.StoreError(f"The file does not hold a complete {cls.__name__}.")
+        init, fitted = dict(parameters["init"]), dict(parameters["fitted"])
+        if "outlier_penalty" in arrays:
+            init["outlier_penalty"] = arrays["outlier_penalty"]
+        model = cls(**init)
+        if "feature_names_in_" in fitted:
+            model.feature_names_in_ = np.array(fitted["feature_names_in_"]["names"], dtype=object)
+        for name in cls._learnt:
+            setattr(model, name, arrays[name] if name in arrays else fitted[name])
+        model._state_from_store(parameters, arrays)
         return model
+
+    @classmethod
+    def _schema(cls, stored: store.Stored) -> Schema:
+        return schema_of(cls._rules, stored)
 
     def _projector(self) -> Self:
         """A copy with nothing but what projections need, light enough to be sent around."""

@@ -29,9 +29,9 @@ from ..linalg import scale_root
 from ..online import Statistics, direct_step
 from ..tracking import robust_start
 from ._base import _BEYOND, Array, RobustTransformer
+from ._stored import LEARNED_ROBUST_PCA, LOSSES
 from ._window import Rows, Window, cut
 
-_LOSSES = ("unsupervised", "imitation", "source")
 _SOLVED = 1e-4
 """Tolerance of the dictionary that training starts from."""
 _STEPS_PER_WINDOW = 10
@@ -137,6 +137,7 @@ class LearnedRobustPCA(RobustTransformer):
     """
 
     _window: Window
+    _rules: ClassVar = LEARNED_ROBUST_PCA
     _learnt: ClassVar = (
         "card_",
         "components_",
@@ -290,7 +291,7 @@ class LearnedRobustPCA(RobustTransformer):
 
     def _sources(self, X: Array, y: Any) -> tuple[Array, ...]:
         """True background and foreground, where the loss looks at them."""
-        if check_choice(self.loss, "loss", _LOSSES) != "source":
+        if check_choice(self.loss, "loss", LOSSES) != "source":
             return ()
         if y is None:
             raise ValueError(

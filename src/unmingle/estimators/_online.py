@@ -17,9 +17,8 @@ from .._validation import as_floats, check_choice, check_count, check_matrix, ge
 from ..online import Statistics
 from ..tracking import Settings, Tracker
 from ._base import Array, RobustTransformer
+from ._stored import ONLINE_ROBUST_PCA, STEPS
 from ._stream import batches, first_row, in_memory
-
-_STEPS = ("block", "direct", "recursive")
 
 
 class OnlineRobustPCA(RobustTransformer):
@@ -112,6 +111,7 @@ class OnlineRobustPCA(RobustTransformer):
     True
     """
 
+    _rules: ClassVar = ONLINE_ROBUST_PCA
     _learnt: ClassVar = (
         "components_",
         "frozen_",
@@ -253,7 +253,7 @@ class OnlineRobustPCA(RobustTransformer):
             rank_penalty,
             outlier_penalty,
             None if automatic else float(self.forgetting),
-            check_choice(self.dictionary_step, "dictionary_step", _STEPS),
+            check_choice(self.dictionary_step, "dictionary_step", STEPS),
             max(start_size, 2 * min(n_components or 0, self.n_features_in_)),
             None if self.n_layers is None else check_count(self.n_layers, "n_layers"),
         )
@@ -306,7 +306,7 @@ class OnlineRobustPCA(RobustTransformer):
         stored = store.read(checkpoint)
         if stored.kind != type(self).__name__:
             raise store.StoreError(f"{checkpoint} is no checkpoint: it holds a {stored.kind}.")
-        loaded = self._from_store(stored.parameters, stored.arrays)
+        loaded = store.restore(checkpoint, stored, type(self))
         then, now = loaded.get_params(), self.get_params()
         for name in sorted(set(now) - {"random_state"}):
             if not np.array_equal(then[name], now[name]):

@@ -12,6 +12,7 @@ from .._threads import suited_to
 from .._validation import check_choice, check_matrix, check_positive
 from ..decomposition import Callback, decompose
 from ._base import UNSHRUNK, Array, RobustTransformer
+from ._stored import ROBUST_PCA
 
 _PASSES, _MOST, _STEADY = 200, 0.99, 1e-7
 """Codes are unshrunk when most of them move by no more than this share of the largest, or after so many passes."""
@@ -101,6 +102,7 @@ class RobustPCA(RobustTransformer):
     [7]
     """
 
+    _rules: ClassVar = ROBUST_PCA
     _learnt: ClassVar = (
         "components_",
         "converged_",

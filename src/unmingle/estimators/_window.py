@@ -70,6 +70,8 @@ class Window(NamedTuple):
     def from_store(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Window":
         """What `to_store` gave."""
         rows, fresh = (_rows_of(arrays, name) for name in ("rows", "fresh"))
+        if len(rows.sources) != len(fresh.sources) or len(rows.sources) == 1:
+            raise ValueError("all samples of a stream come with both of their true parts, or none does")
         past = Statistics(arrays["A"], arrays["B"], float(values["weight"]), float(values["decay"]))
         return cls(rows, fresh, past, bool(values["starting"]), int(values["n_learnt"]))
 

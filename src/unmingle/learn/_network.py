@@ -53,7 +53,7 @@ class Network(nn.Module):
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self._shape = encoder
-        trained = Layers._fields if encoder.nonnegative_codes else set(Layers._fields) - set(_FEEDBACK)
+        trained = trained_names(encoder)
         for name, value in encoder.layers._asdict().items():
             self.register_parameter(name, nn.Parameter(_tensor(value), requires_grad=name in trained))
         self.register_buffer("components", _tensor(encoder.components))
@@ -114,6 +114,11 @@ class Network(nn.Module):
             self._shape.n_layers,
             *self._shape.signs,
         )
+
+
+def trained_names(encoder: Encoder) -> list[str]:
+    """The numbers of an encoder that are trained: feedback only where codes are not negative."""
+    return [name for name in Layers._fields if encoder.nonnegative_codes or name not in _FEEDBACK]
 
 
 def masked(x: Tensor, known: Tensor | None) -> Tensor:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from .. import store
+from .._schema import LARGEST, Array, Count, Each, MismatchError, Number, Row, Schema, Table, check, prefixed
 from ..encoder import Encoder, Layers
-from ._network import Network
+from ._network import Network, trained_names
 from ._task import Task
 
 _ROUNDING = 1e-5
@@ -166,6 +167,10 @@ def _checked(checkpoint: Any, start: Encoder, setup: dict[str, Any]) -> store.St
             f"The checkpoint {checkpoint} belongs to other data or settings; "
             "remove it to begin anew, or choose another path."
         )
+    try:
+        check(stored.parameters, stored.arrays, _schema(start, setup, stored))
+    except MismatchError as error:
+        raise store.StoreError(f"{checkpoint} does not hold a complete Training: {error}.") from error
     return stored
 
 
@@ -174,6 +179,32 @@ def _reads_out_best(encoder: Encoder) -> bool:
     own, best = (one.layers.readout for one in (encoder, encoder.untrained()))
     near = np.abs(own - best).max(initial=0.0) <= _SAME * np.abs(best).max(initial=0.0)
     return bool(near) and not encoder.nonnegative_codes
+
+
+def _schema(start: Encoder, setup: dict[str, Any], stored: store.Stored) -> Schema:
+    """What a checkpoint of this training holds; numbers that were not trained so far have no moments."""
+    encoders = ("start.", "now.", "best.")
+    arrays = {f"{which}{name}": _like(name, part) for which in encoders for name, part in _numbers(start).items()}
+    for index, name in enumerate(trained_names(start)):
+        if any(key.startswith(f"adam.{index}.") for key in stored.arrays):
+            moments = {key: _like(key, getattr(start.layers, name)) for key in ("exp_avg", "exp_avg_sq")}
+            arrays |= prefixed(f"adam.{index}.", {"step": Array(("float32",), low=0.0), **moments})
+    look = Row(Count(0, setup["steps"]), Count(1), Number(-inf, inf), Number(-inf, inf))
+    return Schema(
+        {
+            "setup": Table(),
+            "seed": Count(0, 2**31),
+            "step": Count(0, setup["steps"]),
+            "caution": Number(0.0, 1.0),
+            "history": Each(look, Count(1)),
+        },
+        arrays,
+    )
+
+
+def _like(name: str, part: NDArray[Any]) -> Array:
+    low = 0.0 if name in ("exp_avg_sq", "outlier_penalty", "threshold") else -LARGEST
+    return Array((part.dtype.name,), *part.shape, low=low)
 
 
 def _numbers(encoder: Encoder) -> dict[str, NDArray[Any]]:
@@ -189,7 +220,8 @@ def _with_numbers(encoder: Encoder, arrays: dict[str, NDArray[Any]], prefix: str
 def _close(some: dict[str, Any], others: dict[str, NDArray[Any]]) -> bool:
     """Whether two starts are the same, but for another seed of the solver that made them."""
     return all(
-        some[name].shape == other.shape
+        some[name] is not None
+        and some[name].shape == other.shape
         and np.abs(some[name] - other).max(initial=0.0) <= 0.01 * np.abs(other).max(initial=0.0)
         for name, other in others.items()
     )

@@ -1,19 +1,27 @@
 """Arrays, in memory or in files of NumPy, to frames."""
 
+import math
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._numpy_files import ArrayHeader, DamagedError, damage_told, map_npy, npz_header, npz_names, read_header, read_npz
 from ._errors import MediaError, cause
+from ._pixels import check_extent
 from ._relay import Frame
 from ._source import FrameSource
 
 IMAGE_RATE = 25.0
 """Pictures that carry no time follow each other at so many in a second."""
+_MOST_TIMES = 2**25
+"""Frames whose times are read, of two weeks at 25 in a second."""
+_NAMED = 10
+"""Arrays of a file that an error names."""
 
 
 def from_array(frames: NDArray[Any], name: str, colour: bool, live: bool) -> FrameSource:
@@ -35,6 +43,12 @@ def _check_shape(shape: tuple[int, ...], name: str) -> None:
         raise MediaError(f"{name} has shape {shape}; expected (frames, height, width) or (frames, height, width, 3).")
 
 
+def _check_frames(shape: tuple[int, ...], name: str) -> None:
+    """Raise an error if single frames of a file would take all memory."""
+    if len(shape) in (3, 4):
+        check_extent(f"Each frame of {name}", *shape[1:])
+
+
 def timed(items: Iterable[Any]) -> Iterator[Frame]:
     """Pictures with their times, those that are given or 25 in a second; each is copied, for the giver may reuse it."""
     start: float | None = None
@@ -49,11 +63,11 @@ def from_numpy_file(path: Path, colour: bool, live: bool) -> FrameSource:
     """Frames of a .npy or .npz file, which is never read as a whole."""
     try:
         if path.suffix.lower() == ".npy":
-            return from_array(np.load(path, mmap_mode="r", allow_pickle=False), path.name, colour, live)
+            frames = map_npy(path)
+            _check_frames(frames.shape, path.name)
+            return from_array(frames, path.name, colour, live)
         return _from_archive(path, colour, live)
-    except MediaError:
-        raise
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, DamagedError) as error:
         raise MediaError(f"{path.name} cannot be read: {_why(error)}.") from error
 
 
@@ -62,57 +76,53 @@ def _why(error: BaseException) -> str:
 
 
 def _from_archive(path: Path, colour: bool, live: bool) -> FrameSource:
-    with zipfile.ZipFile(path) as archive:
-        names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-        if "frames" not in names and len(names) != 1:
-            raise MediaError(
-                f"{path.name} holds {', '.join(names) or 'no arrays'}; expected one array, or one named frames."
-            )
-        member = "frames.npy" if "frames" in names else f"{names[0]}.npy"
-        with archive.open(member) as file:
-            shape, dtype = _header(file, path.name)
-    _check_shape(shape, path.name)
-    times = _stored_times(path, shape[0]) if "times" in names else None
+    names = npz_names(path)
+    if "frames" not in names and len(names) != 1:
+        found = ", ".join(names[:_NAMED]) or "no arrays"
+        raise MediaError(f"{path.name} holds {found}; expected one array, or one named frames.")
+    name = "frames" if "frames" in names else names[0]
+    header = npz_header(path, name)
+    if header.by_columns or header.dtype.kind not in "biufc":
+        raise MediaError(
+            f"{path.name} must hold frames of numbers, stored by rows; save them with numpy.ascontiguousarray."
+        )
+    _check_shape(header.shape, path.name)
+    _check_frames(header.shape, path.name)
+    n_frames = header.shape[0]
+    times = _stored_times(path, n_frames) if "times" in names else None
     span = float(times[-1] - times[0]) if times is not None else 0.0
     return FrameSource(
-        lambda stop: timed(_rows(path, member, shape, dtype, times)),
+        lambda stop: timed(_rows(path, name, header, times)),
         name=path.name,
         colour=colour,
-        rate=(shape[0] - 1) / span if span > 0 else IMAGE_RATE,
-        n_frames=shape[0],
+        rate=(n_frames - 1) / span if 0 < span < math.inf else IMAGE_RATE,
+        n_frames=n_frames,
         live=live,
     )
 
 
-def _header(file: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, by_columns, dtype = read(file)
-    if by_columns or dtype.hasobject:
-        raise MediaError(f"{name} must hold frames of numbers, stored by rows; save them with numpy.ascontiguousarray.")
-    return shape, dtype
-
-
 def _stored_times(path: Path, n_frames: int) -> NDArray[np.float64]:
-    with np.load(path, allow_pickle=False) as arrays:
-        times = np.asarray(arrays["times"], dtype=np.float64)
-    if times.shape != (n_frames,) or not np.isfinite(times).all():
-        raise MediaError(f"{path.name} holds times of shape {times.shape}; expected one number for each frame.")
+    header = npz_header(path, "times")
+    if header.shape != (n_frames,) or n_frames > _MOST_TIMES or header.dtype.kind not in "biuf":
+        raise MediaError(f"{path.name} holds times of shape {header.shape}; expected one number for each frame.")
+    times = np.asarray(read_npz(path, "times"), dtype=np.float64)
+    if not np.isfinite(times).all():
+        raise MediaError(f"{path.name} holds times that are no numbers; expected one number for each frame.")
     return times
 
 
-def _rows(
-    path: Path, member: str, shape: tuple[int, ...], dtype: np.dtype[Any], times: NDArray[np.float64] | None
-) -> Iterator[Any]:
-    n_bytes = int(np.prod(shape[1:])) * dtype.itemsize
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open(member) as file:
-            _header(file, path.name)
-            for number in range(shape[0]):
-                content = file.read(n_bytes)
-                if len(content) < n_bytes:
-                    raise EOFError
-                pixels = np.frombuffer(content, dtype=dtype).reshape(shape[1:])
+def _rows(path: Path, name: str, header: ArrayHeader, times: NDArray[np.float64] | None) -> Iterator[Any]:
+    """The frames one by one, and their times where there are some."""
+    n_bytes = header.n_bytes // header.shape[0]
+    with ExitStack() as opened:
+        try:
+            with damage_told():
+                file = opened.enter_context(opened.enter_context(zipfile.ZipFile(path)).open(f"{name}.npy"))
+            read_header(file)
+            for number in range(header.shape[0]):
+                with damage_told():
+                    content = file.read(n_bytes)
+                    pixels = np.frombuffer(content, dtype=header.dtype).reshape(header.shape[1:])
                 yield pixels if times is None else (times[number], pixels)
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
-        raise MediaError(f"{path.name} cannot be read: {_why(error)}.") from error
+        except (OSError, DamagedError) as error:
+            raise MediaError(f"{path.name} cannot be read: {_why(error)}.") from error

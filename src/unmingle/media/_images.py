@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from .._validation import require
 from ._errors import MediaError, SizesDifferError
-from ._pixels import Pixels, check_pixels, to_grey
+from ._pixels import Pixels, check_extent, check_pixels, to_grey
 
 Image = NDArray[np.float32]
 
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 """Names of files that count as images when a folder is read."""
+_FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+"""How Pillow calls them; others, for which it may run other programs, are no images here."""
 _WHITE = {"I": 65535.0, "I;16": 65535.0, "I;16B": 65535.0, "I;16L": 65535.0, "F": 1.0}
 """What is white in the modes of Pillow that have more than 8 bits; integers of 32 bits hold 16."""
 
@@ -69,9 +71,14 @@ def _opened(path: str | PathLike[str]) -> Iterator[Any]:
     """An image of Pillow, turned upright; whatever fails until it is closed is told in one sentence."""
     pillow, turning = require("PIL.Image", "media"), require("PIL.ImageOps", "media")
     try:
-        with pillow.open(path) as file:
+        with pillow.open(path, formats=_FORMATS) as file:
+            check_extent(str(path), file.height, file.width)
             yield turning.exif_transpose(file)
-    except (OSError, SyntaxError, ValueError, pillow.DecompressionBombError) as error:
+    except (MemoryError, MediaError, ImportError):
+        raise
+    except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as error:
+        raise MediaError(f"{path} has too many pixels to be read; make it smaller.") from error
+    except Exception as error:
         reason = getattr(error, "strerror", None)
         raise MediaError(
             f"{path} cannot be read: {reason}." if reason else f"{path} is damaged or no image."
@@ -83,8 +90,9 @@ def _grey(pillow: Any, image: Any) -> Any:
     white = _WHITE.get(image.mode)
     if image.mode in ("P", "PA"):  # colours in a table, one of which may be transparent
         image = image.convert("RGBA")
-    values = np.asarray(image if white else image.convert("L"), dtype=np.float32)
-    return pillow.fromarray(values / np.float32(white or 255.0))
+    values = np.array(image if white else image.convert("L"), dtype=np.float32)
+    values /= np.float32(white or 255.0)
+    return pillow.fromarray(values)
 
 
 def read_images(folder: str | PathLike[str], size: tuple[int, int] | None = None) -> Images:

@@ -13,6 +13,17 @@ _LUMA = (19595, 38470, 7471)
 """0.299, 0.587 and 0.114 in units of 1 / 65536; they add up to one."""
 
 
+MOST_NUMBERS = 2**27
+"""Of a picture, with all its channels, that comes from a file: 134 million."""
+
+
+def check_extent(name: str, height: int, width: int, channels: int = 1) -> None:
+    """Raise an error if a picture is so large that reading it would take all memory."""
+    if height * width * channels > MOST_NUMBERS:
+        most = MOST_NUMBERS // channels
+        raise MediaError(f"{name} has {width} x {height} pixels; at most {most} pixels are read: make it smaller.")
+
+
 def check_pixels(pixels: Any, name: str) -> Pixels:
     """Return a picture of shape (height, width) or (height, width, 3), or say what is wrong with it.
 

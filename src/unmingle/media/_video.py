@@ -9,6 +9,7 @@ from typing import Any
 from .._validation import require
 from ._decode import Converter
 from ._errors import IncompleteError, MediaError, cause
+from ._pixels import MOST_NUMBERS, check_extent
 from ._relay import Frame
 
 _TEXT_FORMATS = ("adf", "bin", "idf", "tty", "xbin")
@@ -94,6 +95,12 @@ def open_video(
         container.close()
         raise MediaError(f"{name} holds {found}; expected a video such as .mp4 whose pictures can be decoded.")
     streams[0].thread_type = threads
+    streams[0].codec_context.options = {"max_pixels": str(MOST_NUMBERS)}
+    try:
+        check_extent(name, streams[0].height, streams[0].width)
+    except MediaError:
+        container.close()
+        raise
     return Video(container, streams[0], name, in_order)
 
 

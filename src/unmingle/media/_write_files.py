@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._aside import hold
 from .._validation import require
 from ._errors import MediaError
 from ._pixels import Pixels, check_pixels, to_bytes
@@ -26,7 +27,12 @@ class FolderWriter(FrameWriter):
             check_folder(self.path)
         self._is_new = not self.path.exists()
         self.path.mkdir(exist_ok=True)
-        if any(self.path.iterdir()):
+        self._lock = self.path / ".unmingle.partial"
+        self._claim = hold(self._lock)
+        for left in self.path.glob(".frame_*.png.partial"):  # by a run that was killed
+            left.unlink(missing_ok=True)
+        if any(entry != self._lock for entry in self.path.iterdir()):
+            self._lock.unlink()
             raise MediaError(f"{self.path} is not empty; name another folder for the images.")
 
     def _begin(self, first: Pixels) -> None:
@@ -43,18 +49,20 @@ class FolderWriter(FrameWriter):
                 written.unlink(missing_ok=True)
 
     def _finish(self) -> None:
-        pass
+        self._lock.unlink(missing_ok=True)
 
     def _discard(self) -> None:
+        self._finish()
         if self._is_new:
             self.path.rmdir()
 
     def _salvage(self) -> Kept | None:
-        if self.n_written:
-            return Kept(self.path, self.n_written)
         with suppress(OSError):
-            self._discard()
-        return None
+            if self.n_written:
+                self._finish()
+            else:
+                self._discard()
+        return Kept(self.path, self.n_written) if self.n_written else None
 
 
 def _png(pixels: Pixels) -> bytes:
@@ -106,6 +114,7 @@ class ArrayWriter(FrameWriter):
     def _open(self) -> None:
         check_folder(self.path)
         self._rows_path, self._aside = aside(self.path, "rows"), aside(self.path)
+        self._claim = hold(self._aside)
         self._rows = self._rows_path.open("wb", buffering=0)
         self._times: list[float] = []
 
@@ -154,6 +163,7 @@ class ArrayWriter(FrameWriter):
     def _discard(self) -> None:
         self._rows.close()
         self._rows_path.unlink(missing_ok=True)
+        self._aside.unlink(missing_ok=True)
 
     def _salvage(self) -> Kept | None:
         with suppress(OSError):
@@ -163,6 +173,7 @@ class ArrayWriter(FrameWriter):
         with suppress(OSError):
             if self._times:
                 self._complete_rows()
+                self._aside.unlink(missing_ok=True)
                 return Kept(self._rows_path.replace(self.path.with_suffix(".partial.npy")), len(self._times))
         with suppress(OSError):
             self._discard()

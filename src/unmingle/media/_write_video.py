@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._aside import hold
 from .._validation import require
 from ._errors import MediaError
 from ._pixels import Pixels, to_bytes
@@ -40,6 +41,7 @@ class VideoWriter(FrameWriter):
         self._av = require("av", "media")
         self._reformatter = require("av.video.reformatter", "media").VideoReformatter()
         self._aside = aside(self.path)
+        self._claim = hold(self._aside)
         self._file = _File(self._aside)
         self._container: Any = None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from .._aside import Hold
 from ._errors import MediaError, cause
 from ._pixels import Pixels, check_pixels, described
 
@@ -44,10 +45,17 @@ class FrameWriter(ABC):
         self._kind: str | None = None
         self._start, self._last = 0.0, -math.inf
         self._closed = False
+        self._claim = Hold(None)
         try:
             self._open()
+        except BlockingIOError as error:
+            raise MediaError(f"{path} cannot be written: another run is writing it; give it another name.") from error
         except OSError as error:
+            self._claim.release()
             raise MediaError(_unwritable(path, error)) from error
+        except MediaError:
+            self._claim.release()
+            raise
 
     def write(self, pixels: Any, time: float | None = None) -> None:
         """Write a frame.
@@ -80,7 +88,7 @@ class FrameWriter(ABC):
             self._add(picture, seconds)
         except OSError as error:
             self._closed = True
-            raise MediaError(_unwritable(self.path, error, self._salvage())) from error
+            raise self._failed(error) from error
         self.n_written += 1
 
     def _time(self, time: float | None) -> float:
@@ -112,7 +120,16 @@ class FrameWriter(ABC):
             else:
                 self._discard()
         except OSError as error:
-            raise MediaError(_unwritable(self.path, error, self._salvage())) from error
+            raise self._failed(error) from error
+        finally:
+            self._claim.release()
+
+    def _failed(self, error: OSError) -> MediaError:
+        """What to tell of a failure, once what was complete is safe."""
+        try:
+            return MediaError(_unwritable(self.path, error, self._salvage()))
+        finally:
+            self._claim.release()
 
     def __enter__(self) -> Self:
         return self
@@ -128,7 +145,7 @@ class FrameWriter(ABC):
 
     @abstractmethod
     def _open(self) -> None:
-        """Make sure that the place can be written to."""
+        """Make sure that the place can be written to, and hold it."""
 
     @abstractmethod
     def _begin(self, first: Pixels) -> None:

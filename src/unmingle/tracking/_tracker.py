@@ -17,6 +17,7 @@ from ..pace import Pace
 from ..penalties import Penalties, from_noise
 from ._samples import mostly_above, noise_and_floor, robust_start, root_of, summary_of, without_empty_rows
 from ._settings import Settings
+from ._stored import check_state
 
 Array = NDArray[np.floating[Any]]
 
@@ -455,7 +456,9 @@ class Tracker:
     def from_store(cls, settings: Settings, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """What `to_store` gave, brought back to life."""
         values = dict(values) | dict(arrays)
+        pace = Pace(**values.pop("pace"))
+        check_state(values, arrays, pace)
         sums = Statistics(*(values.pop(name) for name in ("A", "B", "weight", "decay")))
         rng = np.random.default_rng()
         rng.bit_generator.state = values.pop("rng")
-        return cls(settings=settings, rng=rng, statistics=sums, pace=Pace(**values.pop("pace")), **values)
+        return cls(settings=settings, rng=rng, statistics=sums, pace=pace, **values)

@@ -20,17 +20,16 @@ import uvicorn
 from numpy.typing import NDArray
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import report
 from ..apps.video import Separation, Stream
 from ..media import encode_jpeg
+from ._guard import Careful, Impatient
 
 VIEWS = ("frame", "background", "foreground", "mask")
 WIDTH = 960
@@ -41,13 +40,6 @@ LONGEST_WAIT = 2.0
 """Seconds after which a request for a new picture is answered without one."""
 LARGEST_BODY = 1000
 BOUNDARY = "unmingle-picture"
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; img-src data:; connect-src 'self'; "
-    "style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 @dataclass(frozen=True)
@@ -149,7 +141,13 @@ class Preview:
         whole = "picture" if stream.region is None else "region"
         app = application(name, self._slot, self._settings, self._wish, whole)
         config = uvicorn.Config(
-            app, log_config=None, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1
+            app,
+            http=Impatient,
+            log_config=None,
+            log_level="critical",
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, args=([self._socket],), name="unmingle preview", daemon=True)
@@ -257,7 +255,7 @@ def application(
         Route("/{view}.jpg", picture),
         Route("/settings", change, methods=["POST"]),
     ]
-    guards = [Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]), Middleware(Careful)]
+    guards = [Middleware(Careful), Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])]
     return Starlette(routes=routes, middleware=guards)
 
 
@@ -310,20 +308,3 @@ def _wishes(body: bytes) -> dict[str, Any]:
         case {"frozen": bool(frozen)} if len(asked) == 1:
             return {"frozen": frozen}
     raise ValueError("Expected either false_alarm_rate, above 0 and at most 0.5, or frozen, true or false.")
-
-
-class Careful:
-    """Adds to every answer what keeps other pages out."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        await self._app(scope, receive, sent)

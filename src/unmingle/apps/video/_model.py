@@ -34,6 +34,8 @@ PROBES = 1000
 RATES = kernels.Rates(RANK_PENALTY, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE)
 REFRESH_EVERY = 32
 """Frames that are learnt before what depends on all components is brought up to date; twice as many cost F."""
+MOST_COMPONENTS = 100
+"""Kernels are compiled for each number of them, for half a minute with so many."""
 
 
 @dataclass(eq=False)
@@ -248,27 +250,3 @@ class Background:
 def white_of(dtype: Any) -> float:
     """The number of a camera that is white."""
     return 1.0 if np.dtype(dtype).kind == "f" else float(np.iinfo(dtype).max)
-
-
-def check_parts(parts: dict[str, Array], pixels: int) -> None:
-    """Refuse arrays that do not make a background together: the compiled loops rely on their sizes."""
-    (q, m), frames = parts["components"].shape, parts["last"].dtype
-    expected = {
-        "components": ((q, m), np.float32),
-        "codes": ((q,), np.float32),
-        "variance": ((m,), np.float32),
-        "squares": ((q, q), np.float64),
-        "last": ((m,), frames),
-        "last_deviation": ((m,), frames),
-        "seen": ((pixels,), np.uint16),
-        "waited": ((pixels,), np.uint16),
-        "sample": (parts["sample"].shape[:1], np.int32),
-        "step": ((q, q), np.float32),
-    }
-    if q < 1 or any((parts[name].shape, parts[name].dtype) != kind for name, kind in expected.items()):
-        raise ValueError
-    if any(part.dtype.kind == "f" and not np.isfinite(part).all() for part in parts.values()):
-        raise ValueError
-    sample = parts["sample"]
-    if sample.size and (sample[0] < 0 or sample[-1] >= m or (np.diff(sample) <= 0).any()):
-        raise ValueError

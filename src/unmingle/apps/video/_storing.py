@@ -7,9 +7,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...encoder import Encoder
+from ..._schema import (
+    LEAST,
+    Count,
+    Either,
+    Flag,
+    Number,
+    OneOf,
+    Record,
+    Row,
+    Rule,
+    Schema,
+    maybe,
+    prefixed,
+)
+from ..._schema import Array as Rows
+from ...encoder import ENCODER, ENCODER_ARRAYS, LAYERS, Encoder
+from ...store import Stored
 from ._light import Calm
-from ._model import Background, check_parts
+from ._model import MOST_COMPONENTS, Background
 
 if TYPE_CHECKING:
     from ._stream import Stream
@@ -23,6 +39,24 @@ SETTINGS = (
     "patience", "start", "random_state",
 )  # fmt: skip
 """What is stored of a stream as it was given, beside the encoder and the region."""
+DTYPES = ("uint8", "uint16", "float32")
+_SETTING_RULES: dict[str, Rule] = {
+    "n_components": Count(1, MOST_COMPONENTS),
+    "memory": Number(np.nextafter(1.0, 2.0)),
+    "false_alarm_rate": Number(LEAST, np.nextafter(1.0, 0.0)),
+    "n_layers": LAYERS,
+    "pixel_share": Number(LEAST, 1.0),
+    "smoothing": OneOf(None, *range(1, 16, 2)),
+    "min_area": maybe(Count(1)),
+    "shadows": Flag(),
+    "patience": maybe(Count(1)),
+    "start": Count(1),
+    "random_state": maybe(Count(0, 2**1024)),
+}
+_NUMBERS = {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Count()}
+_CALM = Record({"usual": Number(), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()})
+_SIDE = Count(1, 2**20)
+_SHAPE = Either(Row(_SIDE, _SIDE), Row(_SIDE, _SIDE, OneOf(3)))
 
 
 def to_store(stream: "Stream") -> tuple[dict[str, Any], dict[str, Array]]:
@@ -49,6 +83,49 @@ def to_store(stream: "Stream") -> tuple[dict[str, Any], dict[str, Array]]:
     return parameters, arrays
 
 
+def schema_of(stored: Stored) -> Schema:
+    """The schema of a file: a stream has a background, or is starting, or has seen nothing; some have a network."""
+    parameters, arrays = stored.parameters, stored.arrays
+    shape, has_model = parameters.get("shape"), "components" in arrays
+    has_network = isinstance(parameters.get("encoder"), dict)
+    dtype = tuple(name for name in DTYPES if name == parameters.get("dtype")) or DTYPES
+    expected: dict[str, Rule] = {
+        "settings": Record(_SETTING_RULES),
+        "numbers": Record(_NUMBERS if has_model else {}),
+        "calm": _CALM,
+        "n_frames": Count(),
+        "learnt_at": Count(),
+        "frozen": Flag(),
+        "shape": _SHAPE if has_model or "first" in arrays else OneOf(None),
+        "dtype": OneOf(None) if shape is None else OneOf(*DTYPES),
+        "encoder": ENCODER if has_network else OneOf("layers", "exact"),
+    }
+    rules: dict[str, Rows] = _background_rules(dtype) if has_model else {}
+    if has_network:
+        rules |= prefixed("encoder.", ENCODER_ARRAYS)
+    if "region" in arrays:
+        rules["region"] = Rows(("bool",), "height", "width")
+    if "first" in arrays and not has_model:
+        rules["first"] = Rows(dtype, "frames", "m", low=0.0, high=1.0)
+    return Schema(expected, rules)
+
+
+def _background_rules(dtype: tuple[str, ...]) -> dict[str, Rows]:
+    """The compiled loops rely on these sizes and types."""
+    return {
+        "components": Rows(("float32",), "q", "m"),
+        "codes": Rows(("float32",), "q"),
+        "variance": Rows(("float32",), "m", low=0.0),
+        "squares": Rows(("float64",), "q", "q"),
+        "last": Rows(dtype, "m", low=0.0, high=1.0),
+        "last_deviation": Rows(dtype, "m", low=-1.0, high=1.0),
+        "seen": Rows(("uint16",), "pixels"),
+        "waited": Rows(("uint16",), "pixels"),
+        "sample": Rows(("int32",), "sample"),
+        "step": Rows(("float32",), "q", "q"),
+    }
+
+
 def restored(kind: type[S], parameters: dict[str, Any], arrays: dict[str, Array]) -> S:
     """The stream that was stored; whatever does not fit together raises an error."""
     encoder = parameters["encoder"]
@@ -60,24 +137,28 @@ def restored(kind: type[S], parameters: dict[str, Any], arrays: dict[str, Array]
     stream._learnt_at = int(parameters["learnt_at"])
     stream._calm = Calm(**parameters["calm"])
     first = arrays.pop("first", np.empty((0, 0)))
-    if parameters["shape"] is None and (arrays or first.size):
-        raise ValueError
     if parameters["shape"] is not None:
-        shape, dtype = tuple(parameters["shape"]), np.dtype(parameters["dtype"])
-        _check_format(shape, dtype, arrays["last"] if arrays else first[0])
-        stream._open(shape, dtype)
+        shape = tuple(parameters["shape"])
+        if arrays or first.size:
+            _check_sizes(shape, arrays, first)
+        stream._open(shape, np.dtype(parameters["dtype"]))
     stream._first = list(first)
     if arrays:
         parts: dict[str, Any] = {name: part.copy() for name, part in arrays.items()}
-        check_parts(parts, stream._eyes().canvas.near.size)
         stream._model = Background(**parts, **parameters["numbers"])
     return stream
 
 
-def _check_format(shape: tuple[int, ...], dtype: Any, row: Array) -> None:
-    """Refuse a size or type that no frame has, or that is not that of a stored row."""
-    colours = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
-    if not colours or min(shape) < 1 or dtype not in (np.uint8, np.uint16, np.float32):
-        raise ValueError
-    if (row.shape, row.dtype) != ((math.prod(shape),), dtype):
-        raise ValueError
+def _check_sizes(shape: tuple[int, ...], arrays: dict[str, Array], first: Array) -> None:
+    """Refuse arrays of another size than the frames, too many components, and entries that are not there."""
+    entries, pixels = math.prod(shape), shape[0] * shape[1]
+    m = arrays["last"].size if arrays else first.shape[1]
+    if m != entries or (arrays and arrays["seen"].size != pixels):
+        raise ValueError(f"frames of shape {shape} have {entries} entries, not {m}")
+    if not arrays:
+        return
+    if not 1 <= len(arrays["components"]) <= MOST_COMPONENTS:
+        raise ValueError(f"a background has 1 to {MOST_COMPONENTS} components, not {len(arrays['components'])}")
+    sample = arrays["sample"]
+    if sample.size and (sample[0] < 0 or sample[-1] >= m or (np.diff(sample) <= 0).any()):
+        raise ValueError("sample should hold places of entries in rising order")

@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ... import kernels, store
+from ..._schema import Schema
 from ..._validation import check_choice, check_count, check_positive, check_share, generator
-from ...encoder import Encoder
+from ...encoder import MOST_LAYERS, Encoder
 from ...media import check_pixels, described
 from ._light import Calm, gain_and_offset
 from ._look import Eye, Look
-from ._model import NOISE_SAMPLES, Background, white_of
+from ._model import MOST_COMPONENTS, NOISE_SAMPLES, Background, white_of
 from ._result import Box, Separation, State
-from ._storing import KIND, SETTINGS, restored, to_store
+from ._storing import KIND, SETTINGS, restored, schema_of, to_store
 
 Array = NDArray[Any]
 
@@ -109,6 +110,8 @@ class Stream:
     ) -> None:
         if not isinstance(encoder, Encoder):
             check_choice(encoder, "encoder", ("layers", "exact"))
+        elif not 0 < len(encoder.components) <= MOST_COMPONENTS:
+            raise ValueError(f"encoder must have 1 to {MOST_COMPONENTS} components, got {len(encoder.components)}.")
         if check_positive(pixel_share, "pixel_share") > 1:
             raise ValueError(f"pixel_share must be above 0 and at most 1, got {pixel_share!r}.")
         if smoothing is not None and check_count(smoothing, "smoothing") not in range(1, 16, 2):
@@ -116,9 +119,9 @@ class Stream:
         if check_positive(memory, "memory") <= 1:
             raise ValueError(f"memory must be above 1 frame, got {memory!r}.")
         generator(random_state)
-        self.n_components = check_count(n_components, "n_components")
+        self.n_components = check_count(n_components, "n_components", MOST_COMPONENTS)
         self.memory = float(memory)
-        self.n_layers = check_count(n_layers, "n_layers")
+        self.n_layers = check_count(n_layers, "n_layers", MOST_LAYERS)
         self.encoder = encoder
         self.pixel_share = float(pixel_share)
         self.region = None if region is None else _checked_region(region)
@@ -364,10 +367,11 @@ class Stream:
 
     @classmethod
     def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        try:
-            return restored(cls, parameters, dict(arrays))
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, MemoryError):
-            raise store.StoreError("The file does not hold a complete stream of video.") from None
+        return restored(cls, parameters, dict(arrays))
+
+    @classmethod
+    def _schema(cls, stored: store.Stored) -> Schema:
+        return schema_of(stored)
 
 
 def _checked_region(region: Any) -> NDArray[np.bool_]:

@@ -1,0 +1,329 @@
+"""What a file may hold: a few kinds of rules for parameters and arrays, and one check.
+
+A schema names every parameter and every array of a file. Sizes that must agree, such as the q and m of all arrays that
+have to do with components, are given by a name: the first array that has it tells what it is.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+LARGEST = sys.float_info.max
+LEAST = sys.float_info.min
+"""The least number above 0 that is as precise as others, and can be divided by."""
+FLOATS = ("float32", "float64")
+_SHOWN = 60
+"""Characters of a value that an error shows."""
+
+Sizes = dict[str, Any]
+"""What names in shapes stand for, as far as known."""
+
+
+class MismatchError(ValueError):
+    """A field that breaks its rule, with the rule and the field in one sentence."""
+
+
+class Rule:
+    """What a value must be."""
+
+    @property
+    def wanted(self) -> str:
+        """The rule in a few words."""
+        raise NotImplementedError
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        raise NotImplementedError
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Raise an error unless a value keeps the rule."""
+        if not self.fits(value, sizes):
+            raise MismatchError(f"{name} should be {self.wanted}, not {_shown(value)}")
+
+
+@dataclass(frozen=True)
+class Count(Rule):
+    """A whole number."""
+
+    low: int = 0
+    high: int = 2**53
+
+    @property
+    def wanted(self) -> str:
+        """The rule in a few words."""
+        return f"a whole number from {self.low} to {self.high}"
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        return type(value) is int and self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Number(Rule):
+    """A real number; infinity and NaN where said so."""
+
+    low: float = -LARGEST
+    high: float = LARGEST
+    nan: bool = False
+
+    @property
+    def wanted(self) -> str:
+        """The rule in a few words."""
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        return type(value) in (int, float) and (self.low <= value <= self.high or (self.nan and value != value))
+
+
+ANY_NUMBER = Number(-np.inf, np.inf, nan=True)
+POSITIVE = Number(5e-324)
+
+
+class Flag(Rule):
+    """True or false, or 1 or 0 for them."""
+
+    wanted = "true or false"
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        return isinstance(value, int) and value in (0, 1)
+
+
+class Text(Rule):
+    """A string."""
+
+    wanted = "text"
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        return isinstance(value, str)
+
+
+class Table(Rule):
+    """An object of JSON with whatever content."""
+
+    wanted = "a table of names and values"
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        return isinstance(value, dict)
+
+
+class OneOf(Rule):
+    """One of some values, of the same type."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+    @property
+    def wanted(self) -> str:
+        """The rule in a few words."""
+        return " or ".join("nothing" if value is None else repr(value) for value in self.values)
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        return any(type(value) is type(one) and value == one for one in self.values)
+
+
+class Either(Rule):
+    """What one of several rules allows."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.rules = rules
+
+    @property
+    def wanted(self) -> str:
+        """The rule in a few words."""
+        return " or ".join(rule.wanted for rule in self.rules)
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        return any(rule.fits(value, sizes) for rule in self.rules)
+
+
+def maybe(rule: Rule) -> Rule:
+    """What a rule allows, or nothing."""
+    return Either(OneOf(None), rule)
+
+
+@dataclass(frozen=True)
+class Size(Rule):
+    """The size that a name in shapes stands for."""
+
+    name: str
+
+    @property
+    def wanted(self) -> str:
+        """The rule in a few words."""
+        return f"the size {self.name} of the arrays"
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        return type(value) is int and value == sizes.get(self.name)
+
+
+@dataclass(frozen=True)
+class Each(Rule):
+    """A list whose entries all keep a rule, of a length that does so, too."""
+
+    rule: Rule
+    length: Rule = Count()
+
+    @property
+    def wanted(self) -> str:
+        """The rule in a few words."""
+        return f"a list with each entry {self.rule.wanted}"
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        return (
+            isinstance(value, list)
+            and self.length.fits(len(value), sizes)
+            and all(self.rule.fits(entry, sizes) for entry in value)
+        )
+
+
+class Row(Rule):
+    """A list with a rule for every place."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.rules = rules
+
+    @property
+    def wanted(self) -> str:
+        """The rule in a few words."""
+        return f"a list of {', '.join(rule.wanted for rule in self.rules)}"
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        same = isinstance(value, list) and len(value) == len(self.rules)
+        return same and all(rule.fits(entry, sizes) for rule, entry in zip(self.rules, value, strict=True))
+
+
+@dataclass(frozen=True)
+class Record(Rule):
+    """An object of JSON with just these fields."""
+
+    rules: Mapping[str, Rule]
+    wanted: str = field(default="a table of named values", init=False)
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        try:
+            self.check("", value, sizes)
+        except MismatchError:
+            return False
+        return True
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Raise an error unless a value keeps the rule."""
+        if not isinstance(value, dict):
+            raise MismatchError(f"{name} should be {self.wanted}, not {_shown(value)}")
+        _check_names(name, value, self.rules)
+        for key, rule in self.rules.items():
+            rule.check(f"{name}.{key}" if name else key, value[key], sizes)
+
+
+class Array(Rule):
+    """An array of one of some types and of a shape, with all entries from low to high; NaN where said so.
+
+    The shape has numbers, names of sizes, and tuples of both, any of which will do. Arrays that are ``alike`` something
+    have one type.
+    """
+
+    def __init__(
+        self,
+        dtypes: tuple[str, ...],
+        *shape: Any,
+        low: float = -LARGEST,
+        high: float = LARGEST,
+        nan: bool = False,
+        alike: str = "",
+    ) -> None:
+        self.dtypes, self.shape, self.low, self.high, self.nan, self.alike = dtypes, shape, low, high, nan, alike
+
+    @property
+    def wanted(self) -> str:
+        """The rule in a few words."""
+        shape = ", ".join(map(str, self.shape))
+        values = f", from {self.low:g} to {self.high:g}{' or NaN' if self.nan else ''}" if self._floats else ""
+        return f"an array of {' or '.join(self.dtypes)} of shape ({shape}){values}"
+
+    @property
+    def _floats(self) -> bool:
+        return self.dtypes[0].startswith("float")
+
+    def fits(self, value: Any, sizes: Sizes) -> bool:
+        """Whether a value keeps the rule."""
+        dtype = value.dtype.name
+        known = value.ndim == len(self.shape) and dtype in self.dtypes
+        if not known or (self.alike and sizes.setdefault(f"type of {self.alike}", dtype) != dtype):
+            return False
+        if not all(_same(size, wanted, sizes) for size, wanted in zip(value.shape, self.shape, strict=True)):
+            return False
+        return not self._floats or self._within(value)
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Raise an error unless a value keeps the rule."""
+        if not self.fits(value, sizes):
+            known = [f"{name} = {sizes[name]}" for name in _names(self.shape) if name in sizes]
+            alike = sizes.get(f"type of {self.alike}")
+            here = ", ".join([*known, *([f"type {alike}"] if alike else [])])
+            came = f"{value.dtype} of shape {value.shape}" if value.size != 1 else f"{value.dtype} {value}"
+            raise MismatchError(f"array {name!r} should be {self.wanted}{here and f' (here {here})'}; got {came}")
+
+    def _within(self, value: Any) -> bool:
+        if not value.size:
+            return True
+        smallest, largest = (np.nanmin, np.nanmax) if self.nan else (np.min, np.max)
+        if self.nan and np.isnan(value).all():
+            return True
+        return float(smallest(value)) >= self.low and float(largest(value)) <= self.high
+
+
+class Schema(NamedTuple):
+    """The rules for a file."""
+
+    parameters: Mapping[str, Rule]
+    arrays: Mapping[str, Array]
+
+
+def check(parameters: Mapping[str, Any], arrays: Mapping[str, Any], schema: Schema) -> None:
+    """Raise an error with one sentence for the first field that breaks its rule, is missing or surplus."""
+    sizes: Sizes = {}
+    _check_names("", arrays, schema.arrays)
+    for name, rule in schema.arrays.items():
+        rule.check(name, arrays[name], sizes)
+    Record(schema.parameters).check("", dict(parameters), sizes)
+
+
+def prefixed(prefix: str, rules: Mapping[str, Array]) -> dict[str, Array]:
+    """Rules for arrays whose names have something in front."""
+    return {f"{prefix}{name}": rule for name, rule in rules.items()}
+
+
+def _check_names(place: str, present: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    for names, fault in ((expected.keys() - present.keys(), "is missing"), (present.keys() - expected.keys(), "is")):
+        if names:
+            name = f"{place}.{min(names)}" if place else min(names)
+            raise MismatchError(f"{_shown(name)} {fault}{'' if fault.endswith('missing') else ' not part of it'}")
+
+
+def _same(size: int, wanted: Any, sizes: Sizes) -> bool:
+    if isinstance(wanted, tuple):
+        return any(_same(size, one, sizes) for one in wanted)
+    return size == (sizes.setdefault(wanted, size) if isinstance(wanted, str) else wanted)
+
+
+def _names(shape: tuple[Any, ...]) -> list[str]:
+    names = [one for size in shape for one in (size if isinstance(size, tuple) else (size,)) if isinstance(one, str)]
+    return list(dict.fromkeys(names))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

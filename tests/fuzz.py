@@ -1,0 +1,230 @@
+"""Spoilt files of every kind against everything that reads files: python tests/fuzz.py --count 5000 --seconds 900.
+
+A spoilt file may be refused in one sentence, or be as good as any. Other errors, work without end and memory without
+bounds are findings: the file, and what it led to, are kept in a folder; the seed and the number of the file make it
+again.
+"""
+
+import argparse
+import contextlib
+import io
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+from fuzz_files import frames, rows, spoilt, training, write_seeds
+
+import unmingle
+from unmingle import store
+from unmingle.apps.video import Stream
+from unmingle.cli.commands import app
+from unmingle.media import open_frames, read_image
+
+LONGEST = 60.0
+"""Seconds for a file, most of which a kernel for numbers of another type may take to compile."""
+MOST_MEMORY = 1 << 30
+"""Bytes beyond those of the program itself."""
+MOST_FEATURES = 10_000
+TABLES, PICTURES = (".csv", ".npy", ".npz"), (".gif", ".jpg", ".png", ".tif")
+
+
+class Finding(Exception):
+    """Something that no file should lead to."""
+
+
+def command(*arguments):
+    """Run the command line: it must end well, or with one sentence."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            app([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+    said = [line for line in err.getvalue().splitlines() if not line.startswith(("Warning: ", "Note: "))]
+    failed = code == 1 and len(said) == 1 and said[0].startswith("Error: ") and "unforeseen" not in said[0]
+    if code != 0 and not failed:
+        raise Finding(f"{' '.join(map(str, arguments[:1]))}: exit code {code}\n{err.getvalue()}")
+
+
+def use_model(path, folder):
+    """Load a model and do with it what it is for."""
+    with contextlib.suppress(store.StoreError):
+        store.peek(path)
+    command("info", path)
+    try:
+        model = unmingle.load(path)
+    except store.StoreError:
+        return
+    with contextlib.suppress(ValueError):  # one sentence, of what cannot be done with this model
+        use_loaded(model)
+    if not isinstance(model, Stream):
+        command("export", path, folder / "model.onnx")
+    else:
+        film = folder / "own.npy"
+        np.save(film, frames(3))
+        command("video", film, "--model", path, "--quiet")
+
+
+def use_loaded(model):
+    if isinstance(model, Stream):
+        shape, dtype = ((24, 32), np.uint8) if model._eye is None else model._eye.format
+        for _ in range(3):
+            model.push(np.full(shape, 0.5 if dtype == np.float32 else 90, dtype))
+        model.card()
+        return
+    m = model.components.shape[1] if isinstance(model, unmingle.Encoder) else model.n_features_in_
+    if m > MOST_FEATURES:
+        return
+    X = np.resize(rows(12), (12, m))
+    if isinstance(model, unmingle.Encoder):
+        codes, outliers = model.encode(X)
+        model.gap(X, codes, outliers)
+        model.encode(X, backend="numpy")
+        return
+    model.transform(X)
+    model.score_samples(X)
+    model.inverse_transform(model.decompose(X).codes)
+    if isinstance(model, unmingle.OnlineRobustPCA):
+        for _ in range(4):
+            model.partial_fit(X)
+
+
+def use(path, folder):
+    """Read a file in all the ways in which its kind is read."""
+    if path.suffix == ".safetensors":
+        use_model(path, folder)
+    elif path.suffix == ".training":
+        with contextlib.suppress(ValueError):
+            training(path)(callback=lambda progress: progress.step >= 20)
+    else:
+        with contextlib.suppress(ValueError), open_frames(path) as opened:
+            for _, _ in zip(range(50), opened, strict=False):
+                pass
+    if path.suffix in TABLES:
+        command("decompose", path, "--max-iter", 20, "--out", folder / "parts", "--quiet")
+        command("fit", path, "--out", folder / "fitted.safetensors", "--quiet")
+    elif path.suffix in PICTURES:
+        with contextlib.suppress(ValueError):
+            read_image(path)
+        film = folder / "own.npy"
+        np.save(film, frames(3))
+        command("video", film, "--region", path, "--max-frames", 2, "--quiet")
+    elif path.suffix not in (".safetensors", ".training"):
+        command("video", path, "--quiet")
+
+
+def work(wire: Connection, seeds: Path) -> None:
+    """Try all files whose names come; answer what they led to."""
+    import resource
+
+    warnings.simplefilter("ignore")
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    for path in sorted(seeds.iterdir()):
+        copy = folder / path.name
+        shutil.copy(path, copy)
+        use(copy, folder)  # compiles what good files need
+    limit = _memory() + (6 << 30)
+    resource.setrlimit(resource.RLIMIT_AS, (max(limit, 12 << 30), max(limit, 12 << 30)))
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)  # where libraries in C tell what they think of a file
+    wire.send("ready")
+    try:
+        while (path := wire.recv()) is not None:
+            before, told = _memory(), ""
+            try:
+                use(path, folder)
+            except BaseException:
+                told = traceback.format_exc()
+            grown = _memory() - before
+            wire.send(told or (f"{grown >> 20} MB more memory" if grown > MOST_MEMORY else ""))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _memory():
+    """The most that the process has held so far, in bytes."""
+    import resource  # which not every system has
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+class Worker:
+    """A process that tries files, and is replaced by another when it dies or takes too long."""
+
+    def __init__(self, seeds):
+        self.seeds = seeds
+        self.start()
+
+    def start(self):
+        context = multiprocessing.get_context("spawn")
+        self.wire, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs, self.seeds), daemon=True)
+        self.process.start()
+        theirs.close()
+        if not self.wire.poll(600) or self.wire.recv() != "ready":
+            sys.exit("Good files are not read.")
+
+    def led_to(self, path):
+        """What a file led to; nothing if all is well."""
+        self.wire.send(path)
+        try:
+            if self.wire.poll(LONGEST):
+                return self.wire.recv()
+            told = f"no end after {LONGEST:g} seconds"
+        except EOFError:
+            self.process.join()
+            told = f"the process died with {self.process.exitcode}"
+        self.process.kill()
+        self.process.join()
+        self.start()
+        return told
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=5000, help="files at most")
+    parser.add_argument("--seconds", type=float, default=900.0, help="seconds at most")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="number of the first file")
+    parser.add_argument("--kept", type=Path, default=Path("fuzz-findings"), help="folder for findings")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
+        good, spoilt_files = Path(place) / "good", Path(place) / "spoilt"
+        good.mkdir()
+        spoilt_files.mkdir()
+        paths, findings, tried = write_seeds(good), 0, 0
+        worker, begun = Worker(good), time.monotonic()
+        for number in range(asked.first, asked.first + asked.count):
+            if time.monotonic() - begun > asked.seconds:
+                break
+            rng = np.random.default_rng([asked.seed, number])
+            path = paths[int(rng.integers(len(paths)))]
+            file = spoilt_files / f"{asked.seed}-{number}-{path.name}"
+            file.write_bytes(spoilt(path, paths, rng))
+            kept = file.read_bytes()
+            told = worker.led_to(file)
+            file.unlink(missing_ok=True)
+            tried += 1
+            if told:
+                findings += 1
+                asked.kept.mkdir(exist_ok=True)
+                (asked.kept / file.name).write_bytes(kept)
+                (asked.kept / f"{file.name}.txt").write_text(told)
+                print(f"{file.name}: {told.strip().splitlines()[-1]}", flush=True)
+        spent = time.monotonic() - begun
+        worker.wire.send(None)
+        worker.process.join()
+    print(f"{tried} files in {spent:.0f} seconds, {findings} findings; seed {asked.seed}.")
+    sys.exit(findings > 0)
+
+
+if __name__ == "__main__":
+    main()
