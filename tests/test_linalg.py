@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.linalg import LinearOperator
 
 from unmingle.linalg import (
     LowRank,
@@ -149,3 +150,22 @@ def test_what_is_written_lies_apart(shape, dtype):
     assert (apart.shape, apart.dtype) == (shape, dtype)
     assert apart.flags.carray
     assert apart.size == 0 or apart.ctypes.data - apart.base.ctypes.data >= 512
+
+
+def test_lanczos_needs_few_products_where_leading_values_are_nearly_equal(monkeypatch):
+    """As those of a residual are near the optimum of (2)."""
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.standard_normal((side, 10)))[0] for side in (300, 280))
+    noise = rng.standard_normal((300, 280))
+    noise -= left @ (left.T @ noise)
+    noise -= (noise @ right) @ right.T
+    R = 0.99 * noise / np.linalg.norm(noise, 2) + (left * (1 - 1e-5 * rng.random(10))) @ right.T
+    products = []
+
+    def counting(shape, matvec, dtype):
+        return LinearOperator(shape, matvec=lambda v: (products.append(1), matvec(v))[1], dtype=dtype)
+
+    monkeypatch.setattr("unmingle.linalg.LinearOperator", counting)
+    true = np.linalg.norm(R, 2)
+    assert true <= _lanczos_bound(R) <= true * (1 + 1e-5)
+    assert len(products) < 500

@@ -22,7 +22,10 @@ __all__ = [
 Array = NDArray[np.floating[Any]]
 
 _GRAM_UP_TO = 2048
-"""Up to this smaller side the spectral norm is bounded through the Gram matrix, beyond by Lanczos."""
+"""Up to this smaller side the spectral norm is bounded through the Gram matrix, beyond by Lanczos,"""
+_RESTARTS = 100
+"""unless that takes more restarts: the leading singular values of a residual are equal at the optimum, and a second one
+of them takes a hundred thousand products to tell from the first."""
 
 
 _ROOM = 512
@@ -268,7 +271,7 @@ def _lanczos_bound(R: Array) -> float:
     gram = LinearOperator((p, p), matvec=lambda v: tall.T @ (tall @ v), dtype=R.dtype)
     start = np.random.default_rng(0).standard_normal((p,)).astype(R.dtype)
     try:
-        v = eigsh(gram, k=2, tol=1e-6, v0=start)[1][:, -1].astype(np.float64)
+        v = eigsh(gram, k=1, tol=1e-6, v0=start, maxiter=_RESTARTS)[1][:, -1].astype(np.float64)
     except ArpackNoConvergence:
         return float("inf")
     v /= np.linalg.norm(v)

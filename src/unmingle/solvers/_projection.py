@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
-from ..linalg import ridge_encoder
+from ..linalg import empty_apart, ridge_encoder
 
 Array = NDArray[np.floating[Any]]
 
@@ -86,7 +86,7 @@ def algorithm_1_of_matrix(X: Array, components: Array, lam_star: float, lam: Arr
     Cost of a pass: 6 n m q flops. Memory: that of X.
     """
     components, encoder = np.ascontiguousarray(components), np.ascontiguousarray(ridge_encoder(components, lam_star))
-    cleaned, before, cost, age = np.empty_like(X), codes, np.inf, 1.0
+    cleaned, before, cost, age = empty_apart(X.shape, X.dtype), codes, np.inf, 1.0
     while True:
         product, last_cost = np.empty_like(codes), cost
         next_age = (1 + sqrt(1 + 4 * age**2)) / 2
