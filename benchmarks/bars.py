@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import compare_cold
 import compare_distributed
 import compare_encoder
 import compare_memory
@@ -42,6 +43,8 @@ def bars(results: Results) -> list[Bar]:
         "encoder": _encoder,
         "distributed": _distributed,
         "video": _video,
+        "threads": _threads,
+        "cold": _cold,
     }
     return [bar for name, check in checks.items() if name in results for bar in check(results[name])]
 
@@ -208,3 +211,22 @@ def _video_memory(memory: Results) -> Iterator[Bar]:
     growth = memory["resident"][-1] / memory["resident"][0] - 1
     what = f"video: resident memory after {most} frames against {least}"
     yield Bar(what, "≤ 1 % more", f"{growth:.2%} more", growth <= 0.01)
+
+
+def _threads(comparison: Results) -> Iterator[Bar]:
+    if comparison["quick"]:
+        return
+    for state, most in (("idle", 1.1), ("busy", 1.5)):
+        worst = max(comparison["rows"][state], key=lambda row: row["ratio"])
+        reached = f"{worst['ratio']:.2f} times at worst ({worst['what']}, {worst['task']})"
+        what = f"threads, machine {state}: default against OMP_NUM_THREADS=1, time on the wall"
+        yield Bar(what, f"≤ {most} times", reached, worst["ratio"] <= most)
+
+
+def _cold(comparison: Results) -> Iterator[Bar]:
+    first = {row["task"]: row["cold"] for row in comparison["rows"]}
+    for task, most, aim in ((compare_cold.FIT, 4, 2), (compare_cold.FILM, 7, 4)):
+        reached = f"{first[task]:.1f} s"
+        yield Bar(
+            f"first call, nothing compiled: {task}", f"≤ {most} s of CPU, aim {aim}", reached, first[task] <= most
+        )

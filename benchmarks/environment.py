@@ -10,14 +10,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("unmingle", "numpy", "scipy", "numba", "scikit-learn", "pyrpca", "tensorly", "sporco", "hyperspy")
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def pin_threads() -> None:
     """One thread for everything; to be called before numpy is imported."""
     if "numpy" in sys.modules:
         raise RuntimeError("numpy was imported before its threads were pinned.")
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 
 
 def package_version(name: str) -> str:

@@ -3,12 +3,14 @@
 from typing import Any
 
 from bars import Results, bars
+from cold_report import cold
 from contender import REFERENCE
 from distributed_report import distributed
 from encoder_report import encoder
 from race import RANK_FLOOR
 from stream_report import stream
 from tables import as_table, number
+from threads_report import threads
 from video_report import video
 
 Row = dict[str, Any]
@@ -49,6 +51,8 @@ def markdown(results: Results) -> str:
         "encoder": encoder,
         "distributed": distributed,
         "video": video,
+        "threads": threads,
+        "cold": cold,
     }
     lines = ["# Benchmarks", "", INTRODUCTION, *_bars(results)]
     for name, section in sections.items():

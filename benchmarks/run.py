@@ -13,18 +13,20 @@ from typing import Any
 
 from environment import facts, pin_threads, thread_pools
 
-NAMES = ("pcp", "unconstrained", "projection", "memory", "stream", "encoder", "distributed", "video")
+NAMES = ("pcp", "unconstrained", "projection", "memory", "stream", "encoder", "distributed", "video", "threads", "cold")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def comparisons(quick: bool) -> dict[str, Callable[[], dict[str, Any]]]:
     """The comparisons by name. Imported late: threads must be pinned before numpy comes in."""
+    import compare_cold
     import compare_distributed
     import compare_encoder
     import compare_memory
     import compare_pcp
     import compare_projection
     import compare_stream
+    import compare_threads
     import compare_unconstrained
     import compare_video
     from tasks import SIZES, SMALL
@@ -39,6 +41,8 @@ def comparisons(quick: bool) -> dict[str, Callable[[], dict[str, Any]]]:
         "encoder": lambda: compare_encoder.compare(quick),
         "distributed": lambda: compare_distributed.compare(quick),
         "video": lambda: compare_video.compare(quick),
+        "threads": lambda: compare_threads.compare(quick),
+        "cold": lambda: compare_cold.compare(quick),
     }
 
 

@@ -1,7 +1,6 @@
 import json
 import os
 import stat
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -334,7 +333,7 @@ def test_unwritable_folder_is_refused(path, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "touch", refuse)
+    monkeypatch.setattr("unmingle.store.hold_new", refuse)
     with pytest.raises(StoreError, match="cannot be written: Permission denied"):
         store.write(path, "Thing", {}, {})
     assert list(path.parent.iterdir()) == []

@@ -8,6 +8,7 @@ import re
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 try:
@@ -16,6 +17,7 @@ except ImportError:  # Windows
     _fcntl = None  # type: ignore[assignment]
 locks: Any = _fcntl
 
+_PATIENCE = 100
 _swept: set[tuple[Path, str]] = set()
 
 
@@ -57,6 +59,16 @@ def hold(path: str | PathLike[str]) -> Hold:
         os.close(descriptor)
         if locks is None:
             return Hold(None)
+
+
+def hold_new(path: str | PathLike[str]) -> Hold:
+    """Hold a file whose name nobody else has; somebody who sweeps the folder may have it in hand for a moment."""
+    for _ in range(_PATIENCE):
+        try:
+            return hold(path)
+        except BlockingIOError:
+            sleep(0.01)
+    return hold(path)
 
 
 def _lock(descriptor: int) -> bool:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
-from ._aside import hold, remove_abandoned
+from ._aside import hold_new, remove_abandoned
 from ._schema import MismatchError, check
 from ._validation import is_panic
 
@@ -230,8 +230,7 @@ def write_atomically(path: str | PathLike[str]) -> Iterator[Path]:
     try:
         if target.exists() and not target.is_file():
             raise StoreError(f"{path} cannot be written: it exists and is not a file.")
-        aside.touch(exist_ok=False)
-        held = hold(aside)
+        held = hold_new(aside)
         yield aside
         with aside.open("rb+") as written:
             os.fsync(written.fileno())
