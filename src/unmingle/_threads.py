@@ -1,14 +1,20 @@
 """How many threads BLAS gets: as many as the work is worth.
 
-Left alone, BLAS spreads every product over all processors. Our products are mostly small: a block of rows, a few dozen
-columns. There its threads wait for each other longer than they work, and on a busy machine each wait takes a time slice
-of the system. So one thread is the rule.
+Left alone, BLAS spreads every product over all processors. Most of our products are small: a block of rows in the
+cache, times a few dozen columns. Threads then wait for each other longer than they work, and on a busy machine each
+wait takes a time slice of the system.
+
+The wheels of NumPy and SciPy bring a BLAS each. Kernels and factorisations use SciPy's, which gets one thread always.
+NumPy's multiplies whole matrices, and gets all threads for large ones: at 3000 x 3000 two of them take two thirds of
+the time of one, and a fifth more than one if other work keeps both processors busy. Where both share a BLAS, it gets
+one.
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -20,62 +26,82 @@ _VARIABLES = (
     "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-_WORTH_THREADS = 30_000_000
-"""Entries of a matrix from which on its products are worth more than one thread."""
+_LARGE = 4_000_000
+"""Entries of a matrix whose products are worth all threads, busy machine or not."""
+_lock = Lock()
 
 
-@contextmanager
-def suited_to(size: int) -> Iterator[None]:
-    """Give BLAS one thread for work on ``size`` entries, unless that is much, or the environment names a number.
+def suited_to(size: int) -> AbstractContextManager[None]:
+    """Give BLAS the threads that work on ``size`` entries is worth, unless the environment names their number."""
+    with _lock:  # all must have the same limits, from the first call on
+        return _limits()[size >= _LARGE]
 
-    A number of threads is a matter of the process. Who comes first saves it, who leaves last restores it, so that calls
-    may be nested and come from several threads at once. Who wants more never gets more than was set before.
+
+class _Library:
+    """A BLAS that has one thread for as long as somebody wants so.
+
+    The number of threads is a matter of the process: who comes first saves it, who leaves last restores it, so that
+    callers may be nested and come from several threads at once.
     """
-    if size >= _WORTH_THREADS:
-        yield
-        return
-    _single.enter()
-    try:
-        yield
-    finally:
-        _single.leave()
 
-
-class _SingleThread:
-    """The time in which at least one caller wants a single thread."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
+    def __init__(self, controller: Any) -> None:
+        self._controller = controller
         self._callers = 0
-        self._before: list[tuple[Any, int]] = []
+        self._before = 1
 
     def enter(self) -> None:
-        with self._lock:
-            self._callers += 1
-            if self._callers == 1:
-                found = [(pool, pool.get_num_threads()) for pool in _pools()]
-                self._before = [(pool, count) for pool, count in found if count and count > 1]
-                for pool, _ in self._before:
-                    pool.set_num_threads(1)
+        """Set one thread, unless that is so already, or somebody else has the sole right to set it."""
+        self._callers += 1
+        if self._callers == 1:
+            self._before = self._controller.get_num_threads() or 1
+            if self._before > 1:
+                self._set(1)
 
     def leave(self) -> None:
-        with self._lock:
-            self._callers -= 1
-            if self._callers == 0:
-                for pool, count in self._before:
-                    pool.set_num_threads(count)
+        """Restore what was before the first caller came."""
+        self._callers -= 1
+        if self._callers == 0 and self._before > 1 and self._controller.get_num_threads() == 1:
+            self._set(self._before)
+
+    def _set(self, count: int) -> None:
+        """Set the number, and give up the right to do so, which threadpoolctl grants to one thread at a time."""
+        self._controller.set_num_threads(count)
+        if self._controller.get_num_threads() == count and hasattr(self._controller, "clear_controlling_thread"):
+            self._controller.clear_controlling_thread(force=True)
 
 
-_single = _SingleThread()
+class _Limit(AbstractContextManager[None]):
+    """One thread for some libraries."""
+
+    def __init__(self, libraries: Sequence[_Library]) -> None:
+        self._libraries = libraries
+
+    def __enter__(self) -> None:
+        with _lock:
+            for library in self._libraries:
+                library.enter()
+
+    def __exit__(self, *_: object) -> None:
+        with _lock:
+            for library in self._libraries:
+                library.leave()
 
 
 @cache
-def _pools() -> tuple[Any, ...]:
-    """The BLAS libraries of NumPy and SciPy, loaded here; none if the environment has chosen their threads."""
+def _limits() -> tuple[_Limit, _Limit]:
+    """For small work one thread in all libraries, for large work in all but NumPy's own; in none if the user chose."""
     if any(os.environ.get(name) for name in _VARIABLES):
-        return ()
+        return _Limit(()), _Limit(())
     import numpy.linalg  # noqa: F401
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    libraries = {controller.filepath: _Library(controller) for controller in found}
+    shared = [library for path, library in libraries.items() if not _belongs_to_numpy(path)]
+    return _Limit(list(libraries.values())), _Limit(shared)
+
+
+def _belongs_to_numpy(path: str) -> bool:
+    """Whether a library lies in numpy.libs or numpy/.dylibs, where wheels put what they bring."""
+    return any(part.startswith("numpy") for part in Path(path).parts[-3:-1])
