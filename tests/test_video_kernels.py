@@ -70,8 +70,8 @@ def test_arguments_come_in_groups_whose_fields_are_their_names(kernel, groups):
 
 
 def in_words(mask):
-    """The rows of a mask in words of eight pixels, where those fit."""
-    return np.empty((len(mask), 0), np.uint64) if mask.shape[1] % 8 else mask.view(np.uint64)
+    """A mask in words of eight pixels, where those fit its rows."""
+    return np.empty(0, np.uint64) if mask.shape[1] % 8 else mask.reshape(-1).view(np.uint64)
 
 
 def look(frame, scale, components, codes, variance, channels=1, side=7, least_area=1, region=None, shadows=False):
@@ -106,9 +106,8 @@ def look(frame, scale, components, codes, variance, channels=1, side=7, least_ar
         lam=0.03,
         zeros=zeros_for(len(codes)),
     )
-    boxes = look_at_frame(
-        frame.reshape(-1), (4.0, 9.0), 0, background.reshape(-1), mask, in_words(mask), *canvas, *known
-    )
+    flat, painted, found = frame.reshape(-1), background.reshape(-1), mask.reshape(-1)
+    boxes = look_at_frame(flat, height, width, (4.0, 9.0), 0, painted, found, in_words(mask), *canvas, *known)
     return background, canvas.deviation.reshape(frame.shape), mask, near.astype(bool).reshape(height, width), boxes
 
 
@@ -188,7 +187,7 @@ def test_regions_are_those_of_scipy(rng, width, density):
         weight = np.bincount(labels[strong], minlength=n + 1)
         kept = [k for k in range(1, n + 1) if weight[k] >= least]
         found = mask.copy()
-        boxes = keep_regions(found, in_words(found), strong, least)
+        boxes = keep_regions(found.reshape(-1), *mask.shape, in_words(found), strong.reshape(-1), least)
         np.testing.assert_array_equal(found, np.isin(labels, kept))
         places = [ndimage.find_objects(labels)[k - 1] for k in kept]
         areas = [int((labels == k).sum()) for k in kept]

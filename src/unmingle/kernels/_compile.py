@@ -12,7 +12,7 @@ from typing import Any
 import numba
 
 _njit: Any = numba.njit
-_HOW = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz"}, "no_cfunc_wrapper": True}
+_HOW = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}, "no_cfunc_wrapper": True}
 compiled = _njit(cache=True, **_HOW)
 """A kernel that Python calls."""
 piece = _njit(forceinline=True, no_cpython_wrapper=True, **_HOW)

@@ -127,13 +127,14 @@ def _span_frame(frame, height, width, channels, white, background, deviation):
 
     An edge that moves by less than half a pixel is therefore no deviation. Cost: 15 operations for each entry.
     """
-    band = max(1, LARGE_CHUNK // width)
+    band = LARGE_CHUNK // width + 1
     low, high = np.empty(band * width, frame.dtype), np.empty(band * width, frame.dtype)
     first = 0
     while first < height:
-        rows = 1 if first == 0 or first == height - 1 else min(band, height - 1 - first)
-        above, below = max(first - 1, 0) * width, min(first + 1, height - 1) * width
+        inner = height - 1 - first
+        rows = 1 if first == 0 or inner == 0 else band if band < inner else inner
         here, size = first * width, rows * width
+        above, below = here - width if first else here, here + width if inner else here
         _span_of_three(background, np.uintp(above), np.uintp(here), np.uintp(below), size, low, high)
         _deviate(frame, background, np.uintp(here), size, np.uintp(channels), white, low, high, deviation)
         _deviate_at_edges(frame, background, here, size, width, channels, white, low, high, deviation)
@@ -203,8 +204,9 @@ def _deviate_at_edges(frame, background, here, size, width, channels, white, low
             edge = start + side * (width - channels)
             inward = inside if side == 0 else -inside
             for j in range(edge, edge + channels):
-                least, most = min(low[j], low[j + inward]), max(high[j], high[j + inward])
-                k = here + j
+                k, beside = here + j, j + inward
+                least = low[j] if low[j] < low[beside] else low[beside]
+                most = high[j] if high[j] > high[beside] else high[beside]
                 deviation[k] = _outside(frame[k], background[k], least, most, white)
 
 
@@ -233,7 +235,9 @@ def count_neighbours(marked, height, width, counts, square):
         sums[j] = 0
     for ahead in range(-radius, height + radius):
         i = ahead - radius
-        _slide(sums, radius, width, marked, min(max(ahead, 0), last), max(i - radius - 1, 0) if i > 0 else -1)
+        entering = 0 if ahead < 0 else last if ahead > last else ahead
+        leaving = -1 if i <= 0 else 0 if i <= radius else i - radius - 1
+        _slide(sums, radius, width, marked, entering, leaving)
         if i >= 0:
             for j in range(radius):
                 sums[j] = sums[radius]
@@ -245,7 +249,7 @@ def count_neighbours(marked, height, width, counts, square):
 def _slide(sums, radius, width, marked, entering, leaving):
     """Sums over a column of pixels, one row further: a row enters, and one leaves unless it is -1."""
     offset, enters = np.uintp(radius), np.uintp(entering * width)
-    leaves = np.uintp(max(leaving, 0) * width)
+    leaves = np.uintp(0 if leaving < 0 else leaving * width)
     keep = np.uint16(0 if leaving < 0 else 1)
     for j in range(width):
         k = np.uintp(j)
@@ -266,7 +270,7 @@ def _sum_across(sums, here, width, counts, square):
 @piece
 def _vote(counts, size, weak, strong, near):
     """Pixels around which more than half of ``size`` pixels are marked, weakly and strongly, or a sixth strongly."""
-    half, few = np.uint8(size // 2), np.uint8(max(1, size // 6))
+    half, few = np.uint8(size // 2), np.uint8(size // 6 if size > 6 else 1)
     for j in range(counts.size):
         count = counts[j]
         weakly, strongly = np.uint8(count & np.uint16(255)), np.uint8(count >> np.uint16(8))
@@ -295,7 +299,7 @@ def _pool_channels(marked, channels, frame, background, scale, drop_shadows, pix
             j = p * len(channels) + c
             behind = np.float32(background[j])
             ratio = np.float32(frame[j]) / behind if behind > dim else np.float32(0.0)
-            least, most = min(least, ratio), max(most, ratio)
+            least, most = ratio if ratio < least else least, ratio if ratio > most else most
         if least >= 0.5 and most <= 0.95 and most - least <= 0.06:
             pixels[p] = 0
 
@@ -303,14 +307,14 @@ def _pool_channels(marked, channels, frame, background, scale, drop_shadows, pix
 @announced
 @compiled
 def look_at_frame(
-    frame, factors, n_layers, background, mask, words,
+    frame, height, width, factors, n_layers, background, mask, words,
     channels, square, region, drop_shadows, least_area, deviation, marked, pooled, counts, strong, near,
     scale, white, atoms, codes, variance, least, sample, sampled, step, lam_star, lam, zeros,
 ):  # fmt: skip
     """Codes, background and mask of a frame: layers, marks, votes and regions; a `Canvas`, then a `Scene`.
 
-    With no layers the codes stay as they are. ``near`` is where foreground is or might be. ``mask``, of shape (height,
-    width), comes with its rows in words of eight pixels, see `keep_regions`. Cost: 2 q + 40 operations for each entry.
+    With no layers the codes stay as they are. ``near`` is where foreground is or might be. The mask comes with its
+    words of eight pixels, see `keep_regions`. Cost: 2 q + 40 operations for each entry.
 
     Returns
     -------
@@ -324,7 +328,6 @@ def look_at_frame(
             x = frame[sample]
         _codes(x, scale, sampled, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
     _paint(read(codes, zeros), atoms, white, background)
-    height, width = mask.shape
     _span_frame(frame, height, width * n_channels, n_channels, white, background, deviation)
     _mark(deviation, scale, variance, factors, least, marked)
     pixels = marked
@@ -334,13 +337,12 @@ def look_at_frame(
     if region is not None:
         _blank(pixels, region)
     count_neighbours(pixels, height, width, counts, square)
-    flat = mask.reshape(-1)
-    _vote(counts, len(square) * len(square), flat, strong, near)
+    _vote(counts, len(square) * len(square), mask, strong, near)
     if region is not None:
-        _blank(flat, region)
+        _blank(mask, region)
         _blank(strong, region)
-    boxes = keep_regions(mask, words, strong.reshape(mask.shape), least_area)
-    _unite(near, flat)
+    boxes = keep_regions(mask, height, width, words, strong, least_area)
+    _unite(near, mask)
     return boxes
 
 

@@ -62,7 +62,7 @@ def learn_frame(x, scale, atoms, codes, gain, keep, lam, near, sample, sampled, 
     steps = np.empty(CHUNK, np.float32)
     copied = 0
     for first in range(0, x.size, CHUNK):
-        size = min(CHUNK, x.size - first)
+        size = x.size - first if x.size - first < CHUNK else CHUNK
         _clipped_residuals(x, np.uintp(first), size, scale, code, atoms, lam, near, steps)
         for a in range(len(code)):
             _add_steps(atoms, a, np.uintp(first), size, keep[a], gain[a], steps)
@@ -133,7 +133,8 @@ def absorb_still(
     inside, still, absorbed = 0, 0, 0
     rests, ripe = np.empty(LARGE_CHUNK, np.uint8), np.empty(LARGE_CHUNK, np.uint8)
     for first in range(0, near.size, LARGE_CHUNK):
-        place, size = np.uintp(first), min(LARGE_CHUNK, near.size - first)
+        place, left = np.uintp(first), near.size - first
+        size = left if left < LARGE_CHUNK else LARGE_CHUNK
         _rests(x, last, place, size, channels, scale, variance, factor, least, rests)
         _wait(near, rests, place, size, np.uint16(frames), np.uint16(patience), seen, waited, ripe)
         found = _count(near, rests, ripe, place, size)

@@ -59,7 +59,7 @@ class Eye:
             strong=np.empty(size, dtype=bool),
             near=np.empty(size, dtype=np.uint8),
         )
-        self.no_words = np.empty((height, 0), dtype=np.uint64)
+        self.no_words = np.empty(0, dtype=np.uint64)
 
     def fits(self, frame: Any) -> bool:
         """Whether a frame can be taken as it is; fractions are to be checked one by one."""
@@ -69,8 +69,10 @@ class Eye:
     def look(self, model: Background, frame: Array, factors: tuple[float, float], n_layers: int) -> Look:
         """Find the background and the mask of a frame; its codes by layers, if any, otherwise they are the model's."""
         background, mask = np.empty(*self.format), np.empty(self.pixels, dtype=np.bool_)
-        words = self.no_words if mask.shape[1] % 8 else mask.view(np.uint64)
+        flat = mask.reshape(-1)
+        words = self.no_words if self.pixels[1] % 8 else flat.view(np.uint64)
         regions = kernels.look_at_frame(
-            frame.reshape(-1), factors, n_layers, background.reshape(-1), mask, words, *self.canvas, *model.scene
-        )
+            frame.reshape(-1), *self.pixels, factors, n_layers, background.reshape(-1), flat, words,
+            *self.canvas, *model.scene,
+        )  # fmt: skip
         return Look(background, mask, regions.tolist(), self.canvas.near, self.canvas.deviation)

@@ -195,6 +195,8 @@ class Background:
 
     def _awake(self, near: Array) -> None:
         """Give components that have vanished, after a black start, a code by which they can learn when light comes."""
+        if abs(self.codes[0]) > 1e-6:  # as ever
+            return
         vanished = np.abs(self.codes).max() < 1e-6 and np.abs(self.components).max() < 1e-6
         if vanished and 2 * np.count_nonzero(near == 1) > near.size:
             self.components[0] = self.sampled[0] = 0.0
