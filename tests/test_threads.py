@@ -83,6 +83,13 @@ def test_callers_in_several_threads_neither_raise_nor_forget_the_number(two_thre
         assert set(counts().values()) == {1}
 
 
+def test_tiny_products_are_left_alone(two_threads):
+    with suited_to(960, columns=2):
+        assert set(counts().values()) == {2}
+    with suited_to(960):
+        assert set(counts().values()) == {1}
+
+
 def test_an_error_gives_threads_back():
     with threadpool_limits(2, user_api="blas"):
         with pytest.raises(ValueError, match="finite number"):

@@ -12,7 +12,7 @@ one.
 
 import os
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -28,11 +28,20 @@ _VARIABLES = (
 )
 _LARGE = 4_000_000
 """Entries of a matrix whose products are worth all threads, busy machine or not."""
+_TINY = 2**16
+"""Multiplications of a product that OpenBLAS makes on one thread anyway; it does so up to four times as many."""
+_NOTHING = nullcontext()
 _lock = Lock()
 
 
-def suited_to(size: int) -> AbstractContextManager[None]:
-    """Give BLAS the threads that work on ``size`` entries is worth, unless the environment names their number."""
+def suited_to(size: int, columns: int | None = None) -> AbstractContextManager[None]:
+    """Give BLAS the threads that work on ``size`` entries is worth, unless the environment names their number.
+
+    Where all that is done are products with a few ``columns``, and those are tiny, there is nothing to be done: BLAS
+    uses one thread by itself.
+    """
+    if columns is not None and size * columns < _TINY:
+        return _NOTHING
     with _lock:  # all must have the same limits, from the first call on
         return _limits()[size >= _LARGE]
 

@@ -52,7 +52,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        with suited_to(data.size):
+        with suited_to(data.size, self.n_components_):
             return self._project(data)[0]
 
     def inverse_transform(self, X: Any) -> Array:
@@ -73,7 +73,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError(f"codes must have {self.n_components_} columns, got an array of shape {codes.shape}.")
         if not np.isfinite(codes).all():
             raise ValueError("codes must be finite, got NaN or infinity.")
-        with suited_to(len(codes) * self.n_features_in_):
+        with suited_to(len(codes) * self.n_features_in_, self.n_components_):
             return codes @ self._atoms(codes.dtype)
 
     def decompose(self, X: Any) -> Decomposition:
@@ -92,7 +92,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        with suited_to(data.size):
+        with suited_to(data.size, self.n_components_):
             return self._decomposed(data, X if is_frame(X) else None)
 
     def _decomposed(self, data: Array, frame: Any) -> Decomposition:
@@ -140,7 +140,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        with suited_to(data.size):
+        with suited_to(data.size, self.n_components_):
             return self._outlyingness(data)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -155,7 +155,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        with suited_to(data.size):
+        with suited_to(data.size, self.n_components_):
             deviation = np.abs(data - self._project(data)[0] @ self._atoms(data.dtype))
         return -float(np.mean(deviation, where=~np.isnan(data))) if not np.isnan(data).all() else 0.0
 
