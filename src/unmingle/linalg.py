@@ -33,13 +33,16 @@ _ROOM = 512
 
 
 def empty_apart(shape: tuple[int, ...], dtype: Any) -> Array:
-    """An array to be written by a compiled loop that also adds up, such that it starts far behind all others.
+    """An array to be written by a compiled loop that also adds up, whose rows start far behind all others.
 
-    Where an array that is written starts a few numbers behind one that is read, such a loop does not dare to take many
-    numbers at once. It adds up in another order then: the last digit would depend on where memory was free.
+    Where a row that is written starts a few numbers behind one that is read, such a loop does not dare to take many
+    numbers at once. It adds up in another order then: the last digit would depend on where memory was free. Long rows
+    are apart by themselves.
     """
     dtype = np.dtype(dtype)
-    return np.empty(_ROOM + prod(shape) * dtype.itemsize, np.uint8)[_ROOM:].view(dtype).reshape(shape)
+    if shape[-1] * dtype.itemsize >= _ROOM:
+        return np.empty(shape, dtype)
+    return np.ndarray(shape, dtype, np.empty(_ROOM + prod(shape) * dtype.itemsize, np.uint8).data, _ROOM)
 
 
 class LowRank(NamedTuple):

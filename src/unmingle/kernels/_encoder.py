@@ -55,7 +55,7 @@ def encode_layers(
         _encode_pairs(*frozen, n_layers, below, codes, outliers, zeros)
     else:
         gains = _read_only(feedback), _read_only(readout_feedback)
-        with suited_to(X.size):
+        with suited_to(X.size, q):
             _encode_groups(*frozen, *gains, n_layers, nonnegative_codes, below, codes, outliers)
 
 
