@@ -7,7 +7,7 @@ import pytest
 from scipy import ndimage
 
 from unmingle.apps.video._light import robust_line
-from unmingle.kernels import Canvas, Memory, Rates, Scene, frame_codes, learn_from_frame, look_at_frame, zeros_for
+from unmingle.kernels import Canvas, Memory, Scene, frame_codes, learn_from_frame, look_at_frame, zeros_for
 from unmingle.kernels._regions import keep_regions
 from unmingle.kernels._video import count_neighbours
 from unmingle.kernels._video_learning import follow_noise
@@ -63,7 +63,7 @@ def test_layers_end_at_the_exact_codes_whatever_the_step(rng):
     np.testing.assert_allclose(found, exact, rtol=2e-4)
 
 
-@pytest.mark.parametrize(("kernel", "groups"), [(look_at_frame, (Canvas, Scene)), (learn_from_frame, (Rates, Memory))])
+@pytest.mark.parametrize(("kernel", "groups"), [(look_at_frame, (Canvas, Scene)), (learn_from_frame, (Memory,))])
 def test_arguments_come_in_groups_whose_fields_are_their_names(kernel, groups):
     fields = [name for group in groups for name in group._fields]
     assert list(signature(kernel).parameters)[-len(fields) :] == fields
@@ -199,6 +199,10 @@ def learn(frame, scale, components, codes, variance, near, *, patience=0, last=N
     """Learn a frame; returns copies of what changed."""
     x = frame.reshape(-1)
     memory = Memory(
+        lam_star=0.1,
+        least=1e-5,
+        rate=0.1,
+        slow_rate=0.01,
         scale=scale,
         codes=codes,
         atoms=components.copy(),
@@ -216,7 +220,7 @@ def learn(frame, scale, components, codes, variance, near, *, patience=0, last=N
     deviation = given.get("deviation", np.zeros_like(x))
     counted = learn_from_frame(
         x, (0,), deviation, near, near, 2, patience, given.get("forgetting", 0.98), 0.0, given.get("lam", 1e3), 9.0,
-        *Rates(lam_star=0.1, least=1e-5, rate=0.1, slow_rate=0.01), *memory,
+        *memory,
     )  # fmt: skip
     return memory, counted[:3]
 

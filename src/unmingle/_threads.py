@@ -5,9 +5,9 @@ cache, times a few dozen columns. Threads then wait for each other longer than t
 wait takes a time slice of the system.
 
 The wheels of NumPy and SciPy bring a BLAS each. Kernels and factorisations use SciPy's, which gets one thread always.
-NumPy's multiplies whole matrices, and gets all threads for large ones: at 3000 x 3000 two of them take two thirds of
-the time of one, and a fifth more than one if other work keeps both processors busy. Where both share a BLAS, it gets
-one.
+NumPy's multiplies whole matrices, and gets all threads for large ones: at 3000 x 3000 two of them take 0.7 times as
+long as one, and 1.3 times as long if other work keeps both processors busy (``benchmarks/run.py --only threads``).
+Where both share a BLAS, it gets one.
 """
 
 import os
@@ -27,7 +27,8 @@ _VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 _LARGE = 4_000_000
-"""Entries of a matrix whose products are worth all threads, busy machine or not."""
+"""Entries of a matrix whose products are worth all threads. At one and two million, two threads win a fifth at most on
+an idle machine, and on a busy one lose more than half."""
 _TINY = 2**16
 """Multiplications of a product that OpenBLAS makes on one thread anyway; it does so up to four times as many."""
 _NOTHING = nullcontext()

@@ -50,7 +50,7 @@ def require(module: str, extra: str) -> ModuleType:
 
 
 def first_cause(error: BaseException) -> BaseException:
-    """What was raised first, unless a package is missing; those that miss a part of themselves tell it at length."""
+    """The error at the root of others; of a missing package, the sentence that tells how to install it."""
     while error.__cause__ is not None and not isinstance(error.__cause__, ModuleNotFoundError):
         error = error.__cause__
     return error

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import store
 from .._threads import suited_to
 from .._validation import as_floats, check_choice, check_count, check_matrix, generator, given_penalties
+from ..encoder import MOST_LAYERS
 from ..online import Statistics
 from ..tracking import Settings, Tracker
 from ._base import Array, RobustTransformer
@@ -255,7 +256,7 @@ class OnlineRobustPCA(RobustTransformer):
             None if automatic else float(self.forgetting),
             check_choice(self.dictionary_step, "dictionary_step", STEPS),
             max(start_size, 2 * min(n_components or 0, self.n_features_in_)),
-            None if self.n_layers is None else check_count(self.n_layers, "n_layers"),
+            None if self.n_layers is None else check_count(self.n_layers, "n_layers", MOST_LAYERS),
         )
 
     def _start(self, origin: str) -> None:

@@ -1,6 +1,5 @@
 """`RobustPCA`: components of one matrix."""
 
-from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,11 +10,12 @@ from .. import solvers
 from .._threads import suited_to
 from .._validation import check_choice, check_matrix, check_positive
 from ..decomposition import Callback, decompose
+from ..iterate import run
 from ._base import UNSHRUNK, Array, RobustTransformer
 from ._stored import ROBUST_PCA
 
 _PASSES, _MOST, _STEADY = 200, 0.99, 1e-7
-"""Codes are unshrunk when most of them move by no more than this share of the largest, or after so many passes."""
+"""Codes are unshrunk when all but a hundredth of them rest, to this share of the largest, or after so many passes."""
 
 
 class RobustPCA(RobustTransformer):
@@ -208,12 +208,9 @@ class RobustPCA(RobustTransformer):
             return codes
         root, problem = self._scaled_problem(X, UNSHRUNK)
         unit = X.dtype.type(root)
-        codes = codes / unit
-        for following in islice(solvers.algorithm_1_of_matrix(*problem, codes), _PASSES):
-            moved, codes = np.abs(following - codes).max(axis=1), following
-            if np.quantile(moved, _MOST) <= _STEADY * np.abs(codes).max():
-                break
-        return codes * unit
+        iterates = solvers.algorithm_1_of_matrix(*problem, codes / unit)
+        result = run(iterates, lambda state: float(np.quantile(state.step, _MOST)), tol=_STEADY, max_iter=_PASSES)
+        return result.state.codes * unit
 
     def _describe_ordinary_scores(self, scores: Array) -> None:
         n, q = len(scores), self.n_components_

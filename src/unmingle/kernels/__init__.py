@@ -15,13 +15,12 @@ from ._robust import column_medians
 from ._samples import alternation_pass
 from ._stream import cleaning_pass
 from ._video import Canvas, Scene, frame_codes, look_at_frame, zeros_for
-from ._video_learning import KNOWN, Memory, Rates, learn_from_frame
+from ._video_learning import KNOWN, Memory, learn_from_frame
 
 __all__ = [
     "KNOWN",
     "Canvas",
     "Memory",
-    "Rates",
     "Scene",
     "alternation_pass",
     "cleaning_pass",

@@ -147,9 +147,10 @@ def _encode_one(x, code, atoms, decoder, encoder, t, readout, n_layers, below, c
 
 
 @piece
-def _encode_two(X, code, other, atoms, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):
+def _encode_two(X, both, atoms, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):
     """The same for two samples."""
     x, y = X[0], X[1]
+    code, other = both
     last = t.shape[0] - 1
     for k in range(n_layers - 1):
         rows, following = encoder[min(k + 1, last)], decoder[min(k + 1, last)]
@@ -174,7 +175,7 @@ def _encode_pairs(X, init, components, decoder, encoder, t, readout, n_layers, b
             break
         other = read(init[i + 1], zeros) if warm else _product(X[i + 1], encoder[0], zeros)
         _encode_two(
-            X[i : i + 2], code, other, atoms, decoder, encoder, t, readout, n_layers, below,
+            X[i : i + 2], (code, other), atoms, decoder, encoder, t, readout, n_layers, below,
             codes[i : i + 2], outliers[i : i + 2], zeros,
         )  # fmt: skip
 

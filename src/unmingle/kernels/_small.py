@@ -19,17 +19,11 @@ def clip(x, bound):
 
 
 @piece
-def copy(source, target):
-    """Copy a vector."""
-    for j in range(target.size):
-        target[j] = source[j]
-
-
-@piece
 def copy_rows(source, target):
     """Copy a matrix."""
     for i in range(target.shape[0]):
-        copy(source[i], target[i])
+        for j in range(target.shape[1]):
+            target[i, j] = source[i, j]
 
 
 @piece

@@ -17,20 +17,16 @@ _LONGEST = 60000
 """Frames that are counted; more are as good as so many."""
 
 
-class Rates(NamedTuple):
-    """How fast to learn, and what is believed at the least."""
+class Memory(NamedTuple):
+    """How to learn, and what is known of a background: arrays, which change with what is learnt."""
 
     lam_star: Any
     least: Any
-    """Variance."""
+    """Variance that is believed,"""
     rate: Any
+    """how fast it is learnt,"""
     slow_rate: Any
-    """Near foreground."""
-
-
-class Memory(NamedTuple):
-    """What is known of a background, and changes with what is learnt, but for the first two and the sample."""
-
+    """and how fast near foreground."""
     scale: Any
     codes: Any
     atoms: Any
@@ -48,7 +44,7 @@ class Memory(NamedTuple):
 
 
 @merged
-def learn_frame(x, scale, atoms, codes, gain, keep, lam, near, sample, sampled, zeros):
+def learn_frame(x, scale, atoms, code, gain, keep, lam, near, sample, sampled):
     """Take a frame into the background where no foreground is near.
 
     With r = x - Us, and r = 0 near foreground::
@@ -58,7 +54,6 @@ def learn_frame(x, scale, atoms, codes, gain, keep, lam, near, sample, sampled, 
     which is a step of recursive least squares, see `unmingle.online.recursive_step`. The atoms of the ``sample``, which
     is in order, are copied while they are at hand. Cost: 5 m q flops.
     """
-    code = read(codes, zeros)
     steps = np.empty(CHUNK, np.float32)
     copied = 0
     for first in range(0, x.size, CHUNK):
@@ -114,19 +109,18 @@ def follow_noise(deviation, last, scale, near, rate, slow_rate, least, variance)
 
 
 @merged
-def absorb_still(
-    x, last, channels, scale, atoms, codes, variance, factor, least, near, frames, patience, waited, seen, zeros
-):
+def absorb_still(x, last, channels, scale, code, atoms, variance, noise, near, waiting, seen, waited):
     """Make those parts of the foreground background that have not changed for long.
 
-    ``seen`` counts the frames in which the background of a pixel was seen, ``waited`` those in which the pixel was near
-    foreground and did not change. Once it waited for longer than its background was seen, but at most for
+    With ``noise`` = (factor, least) and ``waiting`` = (frames, patience): ``seen`` counts the frames in which the
+    background of a pixel was seen, ``waited`` those in which the pixel was near foreground and did not change. Once it
+    waited for longer than its background was seen, but at most for
     ``patience``, the background becomes what is there, u <- u + r s / |s|^2: an object that stopped, or the place that
     one left which was there from the start. A patience of 0 absorbs nothing. Pixels where ``near`` is `KNOWN` neither
     wait nor count. ``last`` becomes x. Returns the numbers of pixels near foreground, of those that did not change, and
     of those absorbed.
     """
-    code = read(codes, zeros)
+    frames, patience = np.uint16(waiting[0]), np.uint16(waiting[1])
     energy = np.float32(1e-30)
     for a in range(len(code)):
         energy += code[a] * code[a]
@@ -135,8 +129,8 @@ def absorb_still(
     for first in range(0, near.size, LARGE_CHUNK):
         place, left = np.uintp(first), near.size - first
         size = left if left < LARGE_CHUNK else LARGE_CHUNK
-        _rests(x, last, place, size, channels, scale, variance, factor, least, rests)
-        _wait(near, rests, place, size, np.uint16(frames), np.uint16(patience), seen, waited, ripe)
+        _rests(x, last, place, size, channels, scale, variance, noise, rests)
+        _wait(near, rests, place, size, frames, patience, seen, waited, ripe)
         found = _count(near, rests, ripe, place, size)
         inside, still, absorbed = inside + found[0], still + found[1], absorbed + found[2]
         if found[2]:
@@ -145,8 +139,9 @@ def absorb_still(
 
 
 @piece
-def _rests(x, last, first, size, channels, scale, variance, factor, least, rests):
+def _rests(x, last, first, size, channels, scale, variance, noise, rests):
     """Pixels that have changed by no more than their noise explains; ``last`` becomes x."""
+    factor, least = noise
     for p in range(size):
         resting = np.uint8(1)
         for c in range(len(channels)):
@@ -214,7 +209,7 @@ def learn_from_frame(
     lam_star, least, rate, slow_rate,
     scale, codes, atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
 ):  # fmt: skip
-    """Take a frame into the background: what stands still, the noise, and the atoms; `Rates`, then `Memory`.
+    """Take a frame into the background: what stands still, the noise, and the atoms; the `Memory` comes last.
 
     With lam = 0 the atoms stay as they are. With A the faded ``squares`` of codes, the step of recursive least squares
     is gain = (A + lam_* I)^-1 s, and the regulariser, which fades with the rest, is put back on each atom alone. A
@@ -228,9 +223,8 @@ def learn_from_frame(
     """
     scale, lam, factor, least = np.float32(scale), np.float32(lam), np.float32(factor), np.float32(least)
     rate, slow_rate = np.float32(rate), np.float32(slow_rate)
-    counted = absorb_still(
-        x, last, channels, scale, atoms, codes, variance, factor, least, near, frames, patience, waited, seen, zeros
-    )
+    code, noise, waiting = read(codes, zeros), (factor, least), (frames, patience)
+    counted = absorb_still(x, last, channels, scale, code, atoms, variance, noise, near, waiting, seen, waited)
     follow_noise(deviation, last_deviation, scale, near_entries, rate, slow_rate, least, variance)
     if lam == 0:
         return counted[0], counted[1], counted[2], forgetting
@@ -253,5 +247,5 @@ def learn_from_frame(
     solve_positive(system, solution)
     for a in range(q):
         gain[a] = solution[a]
-    learn_frame(x, scale, atoms, codes, gain, keep, lam, near_entries, sample, sampled, zeros)
+    learn_frame(x, scale, atoms, code, gain, keep, lam, near_entries, sample, sampled)
     return counted[0], counted[1], counted[2], forgetting

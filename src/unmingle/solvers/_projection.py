@@ -73,17 +73,33 @@ def algorithm_1(
         codes, first = next_codes, False
 
 
-def algorithm_1_of_matrix(X: Array, components: Array, lam_star: float, lam: Array, codes: Array) -> Iterator[Array]:
-    """Codes of Algorithm 1 for all samples at once, with momentum, by the pass that solves (2) and (4).
+@dataclass(frozen=True)
+class MatrixPass:
+    """An iterate of `algorithm_1_of_matrix`."""
 
-    For who has just learnt components and wants the same samples projected with another rank penalty: the codes are
-    near, and nothing more is to be compiled. With t S the extrapolated codes of the last two passes::
+    codes: Array
+    step: Array
+    """Largest change of each code in the last pass, over the largest code of all."""
 
-        S <- H (X - O),  O = soft(X - U t S, lam)
 
-    Momentum starts anew whenever the cost rises. Parameters as in `algorithm_1`.
+def algorithm_1_of_matrix(
+    X: Array, components: Array, lam_star: float, lam: Array, codes: Array
+) -> Iterator[MatrixPass]:
+    """Iterates of Algorithm 1 for all samples at once, with momentum, by the pass that solves (2) and (4).
+
+    It projects samples onto components that were just learnt from them, with another rank penalty: their codes are
+    near, and no further kernel is compiled. With H as in `algorithm_1`, codes S and those before them::
+
+        T = S + momentum (S - before),   S <- H (X - O),   O = soft(X - UT, lam)
+
+    Momentum, Nesterov's, starts anew whenever the cost rises. Parameters as in `algorithm_1`.
 
     Cost of a pass: 6 n m q flops. Memory: that of X.
+
+    Yields
+    ------
+    MatrixPass
+        `codes`, and the last `step` of each.
     """
     components, encoder = np.ascontiguousarray(components), np.ascontiguousarray(ridge_encoder(components, lam_star))
     cleaned, before, cost, age = empty_apart(X.shape, X.dtype), codes, np.inf, 1.0
@@ -94,7 +110,8 @@ def algorithm_1_of_matrix(X: Array, components: Array, lam_star: float, lam: Arr
         cost = kernels.huber_sweep(X, codes, components, before, components, momentum, lam, cleaned, encoder, product)
         cost += 0.5 * lam_star * float(np.sum(codes**2, dtype=np.float64))
         before, codes, age = codes, product, 1.0 if cost > last_cost else next_age
-        yield codes
+        largest = np.abs(codes).max(initial=np.finfo(X.dtype).tiny)
+        yield MatrixPass(codes, np.abs(codes - before).max(axis=1) / largest)
 
 
 def newton(

@@ -31,7 +31,6 @@ SLOW_NOISE_RATE = 0.004
 """Near foreground, so that a place that always moves is understood in the end."""
 PROBES = 1000
 """Entries, drawn once, that the typical noise and the light are judged by."""
-RATES = kernels.Rates(RANK_PENALTY, LEAST_VARIANCE, NOISE_RATE, SLOW_NOISE_RATE)
 REFRESH_EVERY = 32
 """Frames that are learnt before what depends on all components is brought up to date; twice as many cost F."""
 MOST_COMPONENTS = 100
@@ -81,9 +80,23 @@ class Background:
         entries = self.sample if self.sample.size else np.arange(self.last.size, dtype=np.int32)
         self.probe = entries[(chances * entries.size).astype(np.intp)]
         self._memory = kernels.Memory(
-            self.scale, self.codes, self.components, self.squares, self.variance, self.last, self.last_deviation,
-            self.seen, self.waited, self._some, self.sampled, self.zeros,
-        )  # fmt: skip
+            lam_star=RANK_PENALTY,
+            least=LEAST_VARIANCE,
+            rate=NOISE_RATE,
+            slow_rate=SLOW_NOISE_RATE,
+            scale=self.scale,
+            codes=self.codes,
+            atoms=self.components,
+            squares=self.squares,
+            variance=self.variance,
+            last=self.last,
+            last_deviation=self.last_deviation,
+            seen=self.seen,
+            waited=self.waited,
+            sample=self._some,
+            sampled=self.sampled,
+            zeros=self.zeros,
+        )
         if self.step.size:
             self._show()
         else:
@@ -99,18 +112,15 @@ class Background:
         """
         scale = 1.0 / white_of(rows.dtype)
         if encoder is None:
-            with suited_to(rows.size):
-                components, codes = first_background(rows, scale, n_components, LEAST_NOISE)
+            components, codes = first_background(rows, scale, n_components, LEAST_NOISE)
         else:
             components = np.array(encoder.components, dtype=np.float32)
             codes = encoder.encode(rows * np.float32(scale))[0].astype(np.float64)
         pixels = rows.shape[1] // channels
-        with suited_to(rows.size):
-            noise = noise_around(rows, scale, components, codes)
         return cls(
             components=components,
             codes=codes[-1].astype(np.float32),
-            variance=noise**2,
+            variance=noise_around(rows, scale, components, codes) ** 2,
             squares=codes.T @ codes,
             last=rows[-1].copy(),
             last_deviation=np.zeros_like(rows[-1]),
@@ -176,7 +186,7 @@ class Background:
         lam = 0.0 if fixed else self.outlier_penalty
         inside, still, absorbed, kept = kernels.learn_from_frame(
             x, (0,) * channels, deviation, near, entries, frames, 0 if fixed else patience, forgetting,
-            FAINT / self.weight, lam, factor, *RATES, *self._memory,
+            FAINT / self.weight, lam, factor, *self._memory,
         )  # fmt: skip
         self.weight = kept * self.weight + 1.0
         self.learnt += 1
@@ -195,7 +205,7 @@ class Background:
 
     def _awake(self, near: Array) -> None:
         """Give components that have vanished, after a black start, a code by which they can learn when light comes."""
-        if abs(self.codes[0]) > 1e-6:  # as ever
+        if abs(self.codes[0]) > 1e-6:  # so it is but for a black start, and the rest takes time
             return
         vanished = np.abs(self.codes).max() < 1e-6 and np.abs(self.components).max() < 1e-6
         if vanished and 2 * np.count_nonzero(near == 1) > near.size:
@@ -232,12 +242,21 @@ class Background:
         return self.sample if self.sample.size else None
 
     def _show(self) -> None:
-        """Put together what a look needs; arrays are shared, so that they need no putting together anew."""
-        white = None if self.last.dtype.kind == "f" else white_of(self.last.dtype)
+        """Put together what a look needs; arrays are shared, so only a new step or penalty calls for it."""
         self.scene = kernels.Scene(
-            self.scale, white, self.components, self.codes, self.variance, LEAST_VARIANCE, self._some, self.sampled,
-            self.step, self.code_penalty, self.outlier_penalty, self.zeros,
-        )  # fmt: skip
+            scale=self.scale,
+            white=None if self.last.dtype.kind == "f" else white_of(self.last.dtype),
+            atoms=self.components,
+            codes=self.codes,
+            variance=self.variance,
+            least=LEAST_VARIANCE,
+            sample=self._some,
+            sampled=self.sampled,
+            step=self.step,
+            lam_star=self.code_penalty,
+            lam=self.outlier_penalty,
+            zeros=self.zeros,
+        )
 
     def _refresh(self) -> None:
         """Bring up to date what depends on all components and on the noise."""

@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 
 from ... import kernels, store
 from ..._schema import Schema
+from ..._threads import suited_to
 from ..._validation import check_choice, check_count, check_positive, check_share, generator
 from ...encoder import MOST_LAYERS, Encoder
 from ...media import check_pixels, described
@@ -292,7 +293,8 @@ class Stream:
                 f"The encoder was trained for frames of {encoder.components.shape[1]} numbers, got {rows.shape[1]}."
             )
         sample = self._sample(rows.shape[1], channels)
-        self._model = Background.start(rows, self.n_components, channels, sample, encoder)
+        with suited_to(rows.size):
+            self._model = Background.start(rows, self.n_components, channels, sample, encoder)
 
     def _sample(self, entries: int, channels: int) -> NDArray[np.int32]:
         """Entries that codes are found from: some pixels of the region with all their channels; none means all."""
