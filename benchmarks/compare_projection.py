@@ -50,7 +50,7 @@ def newton_passes(setting: Setting) -> tuple[float, int]:
     """How many Newton steps a sample takes, on average and at most, found by cutting the method short."""
     unfinished: list[float] = []
     while not unfinished or unfinished[-1]:
-        state = next(solvers.newton(*setting, tol=TOL, steps=len(unfinished) + 1))
+        state = next(solvers.newton(*setting, tol=TOL, max_steps=len(unfinished) + 1))
         X, components, lam_star, lam = setting
         unfinished.append(float(np.mean(projection_gap(X, components, state.codes, lam_star, lam) > TOL)))
     return 1 + sum(unfinished), len(unfinished)

@@ -12,8 +12,8 @@ import video_memory
 from race import say
 from tasks import Array
 
-from unmingle.reproduce._video_data import HIGHWAY, find_film, make_scene, read_highway
-from unmingle.reproduce._video_rivals import Rival, one_thread, opencv, ours, subtractor
+from unmingle.reproduce.video._data import HIGHWAY, find_film, make_scene, read_highway
+from unmingle.reproduce.video._rivals import Rival, one_thread, opencv, ours, subtractor
 
 DATA_VARIABLE = "UNMINGLE_DATA"
 START = 40

@@ -103,7 +103,7 @@ def use(path, folder):
         use_model(path, folder)
     elif path.suffix == ".training":
         with contextlib.suppress(ValueError):
-            training(path)(callback=lambda progress: progress.step >= 20)
+            training(path)(callback=lambda progress: progress.done >= 20)
     else:
         with contextlib.suppress(ValueError), open_frames(path) as opened:
             for _, _ in zip(range(50), opened, strict=False):

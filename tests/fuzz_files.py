@@ -45,7 +45,7 @@ def frames(n=40, seed=0, colour=False):
 def training(path):
     """A checkpoint of training that was stopped, as `unmingle train` leaves it."""
     start = Encoder.from_components(np.eye(2, M), rank_penalty=0.3, outlier_penalty=0.2, n_layers=3)
-    settings = {"steps": 60, "batch_size": 16, "random_state": 0, "checkpoint": path}
+    settings = {"max_steps": 60, "batch_size": 16, "random_state": 0, "checkpoint": path}
     return partial(train, start, np.nan_to_num(rows()), **settings)
 
 
@@ -102,7 +102,7 @@ def write_models(folder):
         for pixels in frames(count, colour=name == "colour"):
             stream.push(pixels)
         stream.save(folder / f"{name}.safetensors")
-    training(folder / "work.training")(callback=lambda progress: progress.step >= 5)
+    training(folder / "work.training")(callback=lambda progress: progress.done >= 5)
 
 
 def spoilt(path, others, rng):

@@ -117,8 +117,8 @@ def test_callback_counts_and_stops():
     seen = []
 
     def callback(progress):
-        seen.append(progress.n_iter)
-        return progress.n_iter == 4
+        seen.append(progress.done)
+        return progress.done == 4
 
     with pytest.warns(ConvergenceWarning, match="4 iterations"):
         part = decompose(reference.mixture(40, 30, 2), callback=callback, random_state=0)

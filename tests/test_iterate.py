@@ -30,8 +30,8 @@ def test_callback_sees_every_iterate_and_may_stop():
     seen = []
 
     def callback(progress):
-        seen.append((progress.n_iter, progress.measure, progress.max_iter, progress.tol))
-        return progress.n_iter == 3
+        seen.append((progress.done, progress.measure, progress.total, progress.tol))
+        return progress.done == 3
 
     result = run(halves(), lambda x: x, tol=1e-9, max_iter=50, callback=callback)
     assert seen == [(1, 1.0, 50, 1e-9), (2, 0.5, 50, 1e-9), (3, 0.25, 50, 1e-9)]

@@ -1,7 +1,6 @@
 """`decompose`: one matrix into a low-rank part and sparse outliers, with a certificate."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import nan, sqrt
 from typing import Any
@@ -22,7 +21,7 @@ from ._validation import (
     given_penalties,
     is_frame,
 )
-from .iterate import Progress, run
+from .iterate import Callback, run
 from .linalg import LowRank, scale_root
 from .objective import certify_unconstrained, gap_criterion, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
@@ -31,7 +30,6 @@ from .solvers._pcp import certify as certify_pursuit
 __all__ = ["Decomposition", "decompose", "penalty_max"]
 
 Array = NDArray[np.floating[Any]]
-Callback = Callable[[Progress], object]
 
 _ITERATES = {"proximal": solvers.proximal, "alternating": solvers.alternating}
 
@@ -137,8 +135,7 @@ def decompose(
     max_iter : int
         Stop after so many iterations, with a ConvergenceWarning.
     callback : callable, optional
-        Called after each iteration with an object that has ``n_iter``, ``max_iter``, ``measure`` and ``tol``; a true
-        answer stops.
+        Called with an `unmingle.iterate.Progress` after each iteration; a true answer stops.
     random_state : int, Generator or None
         Starts the partial SVD; the same seed gives the same numbers, and None is the seed 0.
 

@@ -10,7 +10,7 @@ numbers.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from math import ceil, nan, sqrt
 from typing import Any, NamedTuple, TypeVar
@@ -28,11 +28,10 @@ from . import kernels, solvers
 from ._threads import suited_to
 from ._validation import check_count, check_positive, given_penalties
 from .estimators import LearnedRobustPCA, OnlineRobustPCA, RobustPCA
-from .iterate import Progress, Result, run
+from .iterate import Callback, Result, run
 from .linalg import empty_apart, scale_root
-from .online import Balanced, Statistics, balance, direct_step
+from .online import Balanced, Statistics, balance, direct_step, noise_and_floor, robust_start
 from .penalties import from_noise
-from .tracking import noise_and_floor, robust_start
 
 __all__ = ["LazyDecomposition", "decompose", "fit"]
 
@@ -104,7 +103,7 @@ def fit(
     max_passes: int = 20,
     tol: float = 1e-3,
     start_size: int = 1000,
-    callback: Callable[[Progress], object] | None = None,
+    callback: Callback | None = None,
 ) -> Model:
     """Fit a model to a Dask array by alternating minimisation of (4), one pass over all chunks at a time.
 
@@ -129,8 +128,7 @@ def fit(
     start_size : int
         Rows of the start.
     callback : callable, optional
-        Called after each pass with an object that has ``n_iter``, ``max_iter``, ``measure`` and ``tol``; a true answer
-        stops.
+        Called with an `unmingle.iterate.Progress` after each pass; a true answer stops.
 
     Returns
     -------

@@ -6,20 +6,27 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-__all__ = ["Progress", "Result", "run"]
+__all__ = ["Callback", "Progress", "Result", "run"]
 
 State = TypeVar("State")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after every iteration."""
+    """How far some work has come: what every callback is told."""
 
-    n_iter: int
-    max_iter: int
-    measure: float
-    """The last known optimality measure; NaN before the first."""
-    tol: float
+    done: int
+    """Iterations, steps, samples or whatever the work consists of."""
+    total: int | None
+    """How many of them there are at most; None if nobody knows."""
+    measure: float = math.nan
+    """What is to become small, as it was last known: an optimality measure, or the cost of training."""
+    tol: float = math.nan
+    """Where the measure is small enough."""
+
+
+Callback = Callable[[Progress], object]
+"""Is called now and then while work goes on; a true answer ends the work there."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ def run(
     *,
     tol: float,
     max_iter: int,
-    callback: Callable[[Progress], object] | None = None,
+    callback: Callback | None = None,
 ) -> Result[State]:
     """Draw iterates until their optimality measure is at most ``tol``.
 

@@ -298,7 +298,7 @@ def reproduce(
         typer.Option(metavar="FOLDER", help="Where the data are; by default the variable UNMINGLE_DATA tells."),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results go.")] = Path("unmingle-reproduce"),
-    steps: Annotated[int, typer.Option(min=1, help="Training steps of an encoder at most, of 64 samples.")] = 1000,
+    max_steps: Annotated[int, typer.Option(min=1, help="Training steps of an encoder at most, of 64 samples.")] = 1000,
     jobs: Annotated[int, typer.Option(min=-1, help="Processes of table1; -1 for as many as processors.")] = -1,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -316,11 +316,11 @@ def reproduce(
         folder, target = reproduction.data_folder(data), ready_folder(out)
         with console.counter(f"Reproducing {experiment}", None, quiet=quiet) as advance:
             if experiment is Experiment.TABLE1:
-                result = reproduction.table1(folder, target, steps, jobs or -1, advance)
+                result = reproduction.table1(folder, target, max_steps, jobs or -1, advance)
             elif experiment is Experiment.ONLINE:
-                result = reproduction.online(folder, target, steps, advance)
+                result = reproduction.online(folder, target, max_steps, advance)
             else:
-                result = reproduction.video(folder, target, steps, advance)
+                result = reproduction.video(folder, target, max_steps, advance)
     if as_json:
         console.print_json(result)
     elif not quiet:

@@ -5,18 +5,18 @@ import logging
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import rich.progress
 from rich import box
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     ProgressColumn,
     SpinnerColumn,
     Task,
@@ -29,6 +29,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .._validation import first_cause
+from ..iterate import Callback, Progress
 
 MOST_EVENTS = 20
 """How many events are listed in the terminal."""
@@ -274,7 +275,7 @@ def warnings_as_sentences() -> Iterator[None]:
 
 
 @contextmanager
-def progress(description: str, *, quiet: bool) -> Iterator[Callable[[Any], None]]:
+def progress(description: str, *, quiet: bool) -> Iterator[Callback]:
     """Show a bar on standard error, if it is a terminal; yield the callback that moves it.
 
     The bar is full when the measure of optimality has fallen, on a logarithmic scale, from its first value to the
@@ -283,21 +284,21 @@ def progress(description: str, *, quiet: bool) -> Iterator[Callable[[Any], None]
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[detail]}"))
     hidden = quiet or not console.is_terminal
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True, disable=hidden) as bar:
+    with rich.progress.Progress(*columns, TimeElapsedColumn(), console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(description, total=None, detail="")
         covered = Share()
 
-        def advance(state: Any) -> None:
-            measured = "" if math.isnan(state.measure) else f", {state.measure:.1e} of {state.tol:.0e}"
-            detail = f"iteration {state.n_iter}{measured}"
-            bar.update(task, description=description, total=1.0, completed=covered(state), detail=detail)
+        def advance(progress: Progress) -> None:
+            measured = "" if math.isnan(progress.measure) else f", {progress.measure:.1e} of {progress.tol:.0e}"
+            detail = f"iteration {progress.done}{measured}"
+            bar.update(task, description=description, total=1.0, completed=covered(progress), detail=detail)
 
         with _log_shown(bar, task):
             yield advance
 
 
 @contextmanager
-def counter(description: str, total: int | None, *, quiet: bool, speed: str = "") -> Iterator[Callable[..., None]]:
+def counter(description: str, total: int | None, *, quiet: bool, speed: str = "") -> Iterator[Callback]:
     """Show a bar with the time left on standard error, if it is a terminal; yield what tells it how much is done.
 
     Where the total is not known yet, it is told later, together with how much is done. A unit such as "frames/s" shows
@@ -308,11 +309,11 @@ def counter(description: str, total: int | None, *, quiet: bool, speed: str = ""
     timing = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     pace = (Speed(speed),) if speed else ()
     hidden = quiet or not console.is_terminal
-    with Progress(*columns, *pace, *timing, console=console, transient=True, disable=hidden) as bar:
+    with rich.progress.Progress(*columns, *pace, *timing, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(description, total=total)
 
-        def count(done: int, of: int | None = None) -> None:
-            bar.update(task, description=description, completed=done, total=of)
+        def count(progress: Progress) -> None:
+            bar.update(task, description=description, completed=progress.done, total=progress.total)
 
         with _log_shown(bar, task):
             yield count
@@ -337,20 +338,20 @@ class Share:
         self.first = math.nan
         self.done = 0.0
 
-    def __call__(self, state: Any) -> float:
-        """Take in the state after an iteration and return the share, in [0, 1]."""
-        shares = [self.done, state.n_iter / state.max_iter]
-        if math.isfinite(state.measure) and state.measure > 0 and state.tol > 0:
+    def __call__(self, progress: Progress) -> float:
+        """Take in how far the work is and return the share, in [0, 1]."""
+        shares = [self.done, progress.done / progress.total if progress.total else 0.0]
+        if math.isfinite(progress.measure) and progress.measure > 0 and progress.tol > 0:
             if math.isnan(self.first):
-                self.first = state.measure
-            if self.first > state.tol:
-                shares.append(1.0 - math.log(state.measure / state.tol) / math.log(self.first / state.tol))
+                self.first = progress.measure
+            if self.first > progress.tol:
+                shares.append(1.0 - math.log(progress.measure / progress.tol) / math.log(self.first / progress.tol))
         self.done = min(max(shares), 1.0)
         return self.done
 
 
 @contextmanager
-def _log_shown(bar: Progress, task: TaskID) -> Iterator[None]:
+def _log_shown(bar: rich.progress.Progress, task: TaskID) -> Iterator[None]:
     """Show what the library logs (such as the compiling of a kernel) in place of the description."""
 
     class Shown(logging.Handler):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import __version__, report, store
 from ..decomposition import Decomposition, decompose
+from ..iterate import Callback, Progress
 from ..metrics import FMeasure, f_measure
 from ..synth import Scene, surveillance_scene
 from .summary import noise_level, singular_values
@@ -51,15 +52,15 @@ class Demo:
         return f"unmingle demo --seed {self.seed} --frames {self.n_frames}"
 
 
-def run(n_frames: int, seed: int, callback: Callable[[Any], None]) -> Demo:
+def run(n_frames: int, seed: int, callback: Callback) -> Demo:
     """Make the scene, separate it by robust PCA and by simpler means, and compare the masks with the truth."""
     scene = surveillance_scene(n_frames, random_state=seed)
     X = scene.frames.reshape(n_frames, -1)
     measures: list[float] = []
 
-    def follow(state: Any) -> None:
-        measures.append(float(state.measure))
-        callback(state)
+    def follow(progress: Progress) -> None:
+        measures.append(float(progress.measure))
+        callback(progress)
 
     decompose(X[:, ::32], random_state=seed)  # compiles what is not compiled yet, before the clock starts
     begin = perf_counter()

@@ -1,12 +1,12 @@
 """What `unmingle fit` does: a model of data that may be larger than memory."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .._numpy_files import DamagedError, map_npy
 from .._validation import require
 from ..estimators import OnlineRobustPCA
+from ..iterate import Callback
 from ..store import StoreError
 from .files import TableError, read_table
 
@@ -53,11 +53,9 @@ def _two_dimensional(path: Path, rows: Source) -> Source:
     return rows
 
 
-def learn(
-    model: OnlineRobustPCA, rows: Source, checkpoint: Path | None, every: int, advance: Callable[[int], None]
-) -> None:
+def learn(model: OnlineRobustPCA, rows: Source, checkpoint: Path | None, every: int, callback: Callback) -> None:
     """Learn from the rows one after the other, here."""
-    model.fit(rows, checkpoint=checkpoint, every=every, callback=lambda so_far: advance(so_far.n_samples_seen_))
+    model.fit(rows, checkpoint=checkpoint, every=every, callback=callback)
 
 
 def learn_on_cluster(

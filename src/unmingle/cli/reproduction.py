@@ -1,14 +1,14 @@
 """What `unmingle reproduce` does: experiments of the paper on one's own copy of the data."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from .._validation import require
+from ..iterate import Callback
 from ..store import write_atomically
 
-Advance = Callable[[int, int], None]
 Table = tuple[list[str], list[list[str]]]
 
 
@@ -24,17 +24,17 @@ def data_folder(given: Path | None) -> Path:
     return folder
 
 
-def table1(folder: Path, out: Path, steps: int, jobs: int, advance: Advance) -> dict[str, Any]:
+def table1(folder: Path, out: Path, max_steps: int, jobs: int, callback: Callback) -> dict[str, Any]:
     """Table 1; returns the costs of all cells, with the exact ones."""
     from .. import reproduce
 
     _need_what_it_needs()
-    result = reproduce.table1(reproduce.read_faces(folder), out, steps=steps, n_jobs=jobs, callback=advance)
+    result = reproduce.table1(reproduce.read_faces(folder), out, max_steps=max_steps, n_jobs=jobs, callback=callback)
     _write(out / "table1.html", reproduce.table1_page(result))
     return result
 
 
-def online(folder: Path, out: Path, steps: int, advance: Advance) -> dict[str, Any]:
+def online(folder: Path, out: Path, max_steps: int, callback: Callback) -> dict[str, Any]:
     """Faces in the order of time; returns the mean costs."""
     from .. import reproduce
 
@@ -42,17 +42,17 @@ def online(folder: Path, out: Path, steps: int, advance: Advance) -> dict[str, A
     faces = [face_set for face_set in reproduce.read_faces(folder) if face_set.person is None]
     if not faces:
         raise reproduce.DataMissing(f"{folder} holds no faces of one person in the order of time.")
-    result = reproduce.online_faces(faces[0], out, steps=steps, callback=advance)
+    result = reproduce.online_faces(faces[0], out, max_steps=max_steps, callback=callback)
     _write(out / "online.html", reproduce.online_page(result))
     return result
 
 
-def video(folder: Path, out: Path, steps: int, advance: Advance) -> dict[str, Any]:
+def video(folder: Path, out: Path, max_steps: int, callback: Callback) -> dict[str, Any]:
     """The figure on video, masks, and lamps; returns all numbers."""
     from .. import reproduce
 
     _need_what_it_needs()
-    findings = reproduce.video(folder, out, steps=steps, callback=advance)
+    findings = reproduce.video(folder, out, max_steps=max_steps, callback=callback)
     if findings.hall is not None:
         with write_atomically(out / "video_hall.png") as aside:
             aside.write_bytes(reproduce.hall_png(findings.hall))

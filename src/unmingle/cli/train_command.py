@@ -70,7 +70,7 @@ Form = Annotated[Structure, typer.Option(help="The form of the layers; full is f
 RankPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the rank.")]
 OutlierPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the outliers.")]
 Passes = Annotated[float, typer.Option(min=0.0, help="Passes over the data, at most.")]
-Steps = Annotated[int, typer.Option(min=1, help="Steps of training, at most.")]
+MaxSteps = Annotated[int, typer.Option(min=1, help="Steps of training, at most.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Samples of a step.")]
 StepSize = Annotated[float, typer.Option(min=0.0, help="Size of the steps, relative to that of the numbers trained.")]
 Validation = Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the samples that only judge.")]
@@ -96,7 +96,7 @@ def train(
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
     passes: Passes = 100.0,
-    steps: Steps = 1500,
+    max_steps: MaxSteps = 1500,
     batch_size: BatchSize = 64,
     step_size: StepSize = 0.04,
     validation: Validation = 0.1,
@@ -127,7 +127,7 @@ def train(
     model = LearnedRobustPCA(
         components, n_layers=layers, loss=loss.value, update_dictionary=update_dictionary, tied=not untied,
         structure=structure.value, rank_penalty=rank_penalty, outlier_penalty=outlier_penalty, max_passes=passes,
-        max_steps=steps, batch_size=batch_size, step_size=step_size, validation=validation, random_state=seed,
+        max_steps=max_steps, batch_size=batch_size, step_size=step_size, validation=validation, random_state=seed,
     )  # fmt: skip
     with console.warnings_as_sentences(), _resumable(work):
         with console.counter(f"Training on {data.name}", None, quiet=quiet) as count:

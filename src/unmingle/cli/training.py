@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators import LearnedRobustPCA
+from ..iterate import Callback, Progress
 from ..media import SizesDifferError, read_images
 from .files import TableError, read_table
 
@@ -88,7 +89,7 @@ def learn(
     samples: Samples,
     parts: Array | None,
     checkpoint: Path,
-    count: Callable[[int, int], None],
+    callback: Callback,
     tell: Callable[[str], None],
 ) -> None:
     """Train a model, from a checkpoint on if there is one, and write into its card what it was trained on.
@@ -103,17 +104,17 @@ def learn(
         True background and foreground.
     checkpoint : Path
         File that the work is kept in until it is complete.
-    count : callable
-        Told the steps done and all there are, now and then.
+    callback : callable
+        Told how far it is, now and then.
     tell : callable
         Told in a sentence when training goes on from a checkpoint that fits.
     """
     news = [f"Going on from {checkpoint}."] if checkpoint.exists() else []
 
-    def advance(progress: Any) -> None:
+    def advance(progress: Progress) -> None:
         while news:
             tell(news.pop())
-        count(progress.step, progress.steps)
+        callback(progress)
 
     model.fit(samples.X, parts, callback=advance, checkpoint=checkpoint)
     while news:

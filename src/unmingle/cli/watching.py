@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from ..apps.video import Separation, Stream, separate
+from ..iterate import Callback, Progress
 from ..media import Frame, FrameSource, FrameWriter, MediaError, open_writer
 from .events import EventFinder
 from .highlights import Highlights
@@ -238,13 +239,13 @@ class Watch:
     check: Callable[[Frame], None] | None = None
     """Raises an error if the first frame is none of those that are expected."""
 
-    def run(self, source: FrameSource, interrupts: Interrupts, advance: Callable[[int], None]) -> Watched:
+    def run(self, source: FrameSource, interrupts: Interrupts, callback: Callback) -> Watched:
         """Separate all frames; errors of reading and writing are kept in the result, and films are closed."""
         finder, tally = EventFinder(self.gap, source.rate), Tally(steps=Steps(source.rate))
         watched = Watched(tally, finder, Highlights() if self.highlights else None)
         feed = Feed(source, interrupts, max_frames=self.max_frames, seconds=self.seconds, check=self.check)
         try:
-            self._loop(feed, source, interrupts, watched, advance)
+            self._loop(feed, source, interrupts, watched, callback)
         except KeyboardInterrupt:
             feed.interrupted = True
         except Exception as error:
@@ -261,7 +262,7 @@ class Watch:
         source: FrameSource,
         interrupts: Interrupts,
         watched: Watched,
-        advance: Callable[[int], None],
+        callback: Callback,
     ) -> None:
         pace = Pace(interrupts) if self.screen is not None and not source.live else None
         found_frames, spent = iter(separated(feed, self.stream, live=source.live)), watched.seconds
@@ -277,7 +278,7 @@ class Watch:
             begun = perf_counter()
             self._take(found, source.dropped, watched)
             spent["writing"] += perf_counter() - begun
-            advance(watched.tally.frames)
+            callback(Progress(watched.tally.frames, None))
 
     def _take(self, found: Separation, dropped: int, watched: Watched) -> None:
         number = watched.tally.frames

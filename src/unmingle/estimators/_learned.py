@@ -1,6 +1,5 @@
 """`LearnedRobustPCA`: a trained encoder in place of iterations."""
 
-from collections.abc import Callable
 from math import ceil
 from numbers import Real
 from os import PathLike
@@ -25,9 +24,9 @@ from .._validation import (
 )
 from ..decomposition import Decomposition
 from ..encoder import STRUCTURES, Encoder, exact_answer, robust_weights
+from ..iterate import Callback
 from ..linalg import scale_root
-from ..online import Statistics, direct_step
-from ..tracking import robust_start
+from ..online import Statistics, direct_step, robust_start
 from ._base import _BEYOND, Array, RobustTransformer
 from ._stored import LEARNED_ROBUST_PCA, LOSSES
 from ._window import Rows, Window, cut
@@ -195,7 +194,7 @@ class LearnedRobustPCA(RobustTransformer):
         X: Any,
         y: Any = None,
         *,
-        callback: Callable[[Any], object] | None = None,
+        callback: Callback | None = None,
         checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Learn the components, then train the encoder.
@@ -207,7 +206,7 @@ class LearnedRobustPCA(RobustTransformer):
         y : array of shape (n_samples, 2, n_features), optional
             With ``loss="source"`` the true background and foreground of each sample; not read otherwise.
         callback : callable, optional
-            Called now and then with a `unmingle.learn.Progress`; a true answer ends training.
+            Called now and then with an `unmingle.iterate.Progress` of the steps; a true answer ends training.
         checkpoint : path, optional
             A file from which interrupted training goes on.
         """
@@ -310,7 +309,7 @@ class LearnedRobustPCA(RobustTransformer):
         self,
         rows: Rows,
         problem: tuple[Array, float, Any] | None = None,
-        callback: Callable[[Any], object] | None = None,
+        callback: Callback | None = None,
         checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Components, unless they are given with their penalties, and layers."""
@@ -370,7 +369,7 @@ class LearnedRobustPCA(RobustTransformer):
         learn = require("unmingle.learn", "train")
         unit, scaled = start.rescaled(1 / self._root), rows.within(self._reach).scaled(1 / self._root)
         training = learn.train(
-            unit, scaled.X, loss=self.loss, targets=scaled.sources or None, steps=steps,
+            unit, scaled.X, loss=self.loss, targets=scaled.sources or None, max_steps=steps,
             sample_weight=None if scaled.sources else "robust",
             batch_size=self.batch_size, step_size=self.step_size, validation=validation, random_state=seed, **options,
         )  # fmt: skip

@@ -1,6 +1,5 @@
 """`OnlineRobustPCA`: components of a stream."""
 
-from collections.abc import Callable
 from hashlib import sha256
 from numbers import Real
 from os import PathLike
@@ -15,8 +14,8 @@ from .. import store
 from .._threads import suited_to
 from .._validation import as_floats, check_choice, check_count, check_matrix, generator, given_penalties
 from ..encoder import MOST_LAYERS
-from ..online import Statistics
-from ..tracking import Settings, Tracker
+from ..iterate import Callback, Progress
+from ..online import Settings, Statistics, Tracker
 from ._base import Array, RobustTransformer
 from ._stored import ONLINE_ROBUST_PCA, STEPS
 from ._stream import batches, first_row, in_memory
@@ -155,7 +154,7 @@ class OnlineRobustPCA(RobustTransformer):
         *,
         checkpoint: str | PathLike[str] | None = None,
         every: int = 10_000,
-        callback: Callable[[Self], object] | None = None,
+        callback: Callback | None = None,
     ) -> Self:
         """Learn from all samples, once and in their order; what was learnt before is forgotten.
 
@@ -174,15 +173,17 @@ class OnlineRobustPCA(RobustTransformer):
         every : int
             Samples between two checkpoints, at most a batch more.
         callback : callable, optional
-            Called with the model after every batch; a true answer stops.
+            Called with an `unmingle.iterate.Progress` of the samples after every batch, when the model is up to date; a
+            true answer stops.
         """
         every = check_count(every, "every")
         checked = in_memory(X)
         if checked:
             X = check_matrix(self._validated(X, reset=True))
         origin, X = _origin(X)
+        n_samples = X.shape[0] if hasattr(X, "shape") else None
         if checkpoint is not None and _ready(checkpoint):
-            self._resume(checkpoint, origin, X.shape[0] if hasattr(X, "shape") else None)
+            self._resume(checkpoint, origin, n_samples)
         else:
             self._start(origin)
         saved = self._n_seen
@@ -191,7 +192,7 @@ class OnlineRobustPCA(RobustTransformer):
             if checkpoint is not None and self._n_seen - saved >= every:
                 saved = self._publish().n_samples_seen_
                 self.save(checkpoint)
-            if callback is not None and callback(self._publish()):
+            if callback is not None and callback(Progress(self._publish().n_samples_seen_, n_samples)):
                 break
         if self._tracker is None:
             raise ValueError("X holds no samples: there is nothing to learn from.")

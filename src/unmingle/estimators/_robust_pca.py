@@ -9,8 +9,8 @@ from scipy.special import ndtri
 from .. import solvers
 from .._threads import suited_to
 from .._validation import check_choice, check_matrix, check_positive
-from ..decomposition import Callback, decompose
-from ..iterate import run
+from ..decomposition import decompose
+from ..iterate import Callback, run
 from ._base import UNSHRUNK, Array, RobustTransformer
 from ._stored import ROBUST_PCA
 

@@ -27,8 +27,8 @@ from .._schema import (
     prefixed,
 )
 from ..encoder import ENCODER, ENCODER_ARRAYS, LAYERS, STRUCTURES
+from ..online import TRACKER, TRACKER_ARRAYS
 from ..store import Stored
-from ..tracking import TRACKER, TRACKER_ARRAYS
 
 LOSSES = ("unsupervised", "imitation", "source")
 STEPS = ("block", "direct", "recursive")

@@ -3,13 +3,13 @@
 from ..encoder import exact_answer, robust_weights
 from ._losses import Block, imitation, source, unsupervised
 from ._network import Answer, Network
-from ._training import Progress, Training, train
+from ._training import Look, Training, train
 
 __all__ = [
     "Answer",
     "Block",
+    "Look",
     "Network",
-    "Progress",
     "Training",
     "exact_answer",
     "imitation",

@@ -26,8 +26,8 @@ _WORSE = 0.005
 """Share of the cost by which a network may be above the best without being taken back."""
 
 
-class Progress(NamedTuple):
-    """How far training has come."""
+class Look(NamedTuple):
+    """What a look at the validation samples told."""
 
     step: int
     """Steps done."""
@@ -51,7 +51,7 @@ class State:
     step: int = 0
     caution: float = 1.0
     """What steps are multiplied by: halved whenever they were too large."""
-    history: list[Progress] = field(default_factory=list)
+    history: list[Look] = field(default_factory=list)
 
     @classmethod
     def of(cls, start: Encoder, seed: int, checkpoint: Any, setup: dict[str, Any], by_cost: bool) -> "State":
@@ -114,7 +114,7 @@ class State:
         else:
             self.network.take(before)
 
-    def look(self, task: Task, steps: int) -> Progress:
+    def look(self, task: Task, steps: int) -> Look:
         """Judge the network by the validation samples; keep it if it is the best so far.
 
         If it has become clearly worse than the best, the steps were too large: back to the best, and smaller steps.
@@ -130,7 +130,7 @@ class State:
             self.network.take(self.best)
             task.follow(self.best)
             self.caution /= 2
-        self.history.append(Progress(self.step, steps, cost, best))
+        self.history.append(Look(self.step, steps, cost, best))
         return self.history[-1]
 
     def save(self, checkpoint: Any, setup: dict[str, Any]) -> None:
@@ -155,7 +155,7 @@ class State:
                 moments.setdefault(int(index), {})[kind] = torch.from_numpy(value.copy())
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
         self.seed, self.step, self.caution = facts["seed"], facts["step"], facts["caution"]
-        self.history = [Progress(*look) for look in facts["history"]]
+        self.history = [Look(*look) for look in facts["history"]]
 
 
 def _checked(checkpoint: Any, start: Encoder, setup: dict[str, Any]) -> store.Stored:

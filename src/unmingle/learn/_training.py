@@ -1,6 +1,5 @@
 """The training loop."""
 
-from collections.abc import Callable
 from math import ceil, cos, pi, sqrt
 from os import PathLike
 from typing import Any, NamedTuple
@@ -9,11 +8,12 @@ import numpy as np
 
 from .._validation import check_choice, check_count, check_matrix, check_positive, check_share, generator
 from ..encoder import Encoder, robust_weights
+from ..iterate import Callback, Progress
 from ._losses import LOSSES, Loss
-from ._state import Progress, State, digest
+from ._state import Look, State, digest
 from ._task import Task
 
-__all__ = ["Progress", "Training", "train"]
+__all__ = ["Look", "Training", "train"]
 
 _WARM_UP = 0.1
 """Share of the steps during which their size grows."""
@@ -28,7 +28,7 @@ class Training(NamedTuple):
 
     encoder: Encoder
     """The best one by validation, the start included."""
-    history: list[Progress]
+    history: list[Look]
     """One entry for each look, the first one at the start."""
 
     @property
@@ -45,11 +45,11 @@ def train(
     targets: Any = None,
     sample_weight: Any = None,
     update_dictionary: bool = False,
-    steps: int = 1500,
+    max_steps: int = 1500,
     batch_size: int = 64,
     step_size: float = 0.04,
     validation: float = 0.1,
-    callback: Callable[[Progress], object] | None = None,
+    callback: Callback | None = None,
     checkpoint: str | PathLike[str] | None = None,
     random_state: Any = None,
 ) -> Training:
@@ -76,7 +76,7 @@ def train(
         How much each sample counts; "robust": one that costs the start more than the median counts as much less.
     update_dictionary : bool
         Whether U is learnt too. Costs are then compared with lam_*/(2 n) ||U||^2 added.
-    steps : int
+    max_steps : int
         Steps at most; training ends sooner where half of them bring nothing.
     batch_size : int
         Samples of a step.
@@ -85,7 +85,8 @@ def train(
     validation : float
         Share of the samples that only judge; of too few samples all judge.
     callback : callable, optional
-        Called with a `Progress` after every look at validation; a true answer ends training.
+        Called with a `Progress` after every look at validation, its measure the validation cost; a true answer ends
+        training.
     checkpoint : path, optional
         A file to which the state is written at every look. If it is there already, training goes on from it, to the
         same numbers as without the interruption. It stays there; remove it when what was trained is safe.
@@ -97,7 +98,8 @@ def train(
     Training
         The best encoder, and how the cost fell.
     """
-    X, steps, batch_size = check_matrix(X), check_count(steps, "steps"), check_count(batch_size, "batch_size")
+    X, batch_size = check_matrix(X), check_count(batch_size, "batch_size")
+    steps = check_count(max_steps, "max_steps")
     if not callable(loss):
         check_choice(loss, "loss", tuple(LOSSES))
     validation = check_share(validation, "validation")
@@ -135,9 +137,9 @@ def train(
         if update_dictionary and state.step % dictionary_every == 0:
             state.move_dictionary(task)
         if state.step % every == 0 or state.step == steps:
-            progress = state.look(task, steps)
+            look = state.look(task, steps)
             state.save(checkpoint, setup)
-            if callback is not None and callback(progress):
+            if callback is not None and callback(Progress(look.step, steps, look.cost)):
                 break
     return Training(state.best, state.history)
 

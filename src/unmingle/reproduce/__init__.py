@@ -1,10 +1,8 @@
 """The experiments of the paper, on one's own copy of the data: figures in the documentation come from here."""
 
-from ._faces import DataMissing, FaceSet, read_faces
-from ._online import online_faces, online_page
-from ._table1 import table1, table1_page
-from ._video import VideoFindings, video
-from ._video_page import hall_png, video_page
+from ._missing import DataMissing
+from .faces import FaceSet, online_faces, online_page, read_faces, table1, table1_page
+from .video import VideoFindings, hall_png, video, video_page
 
 __all__ = [
     "DataMissing",

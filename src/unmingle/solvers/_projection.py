@@ -122,7 +122,7 @@ def newton(
     codes: Array | None = None,
     *,
     tol: float = 0.0,
-    steps: int = 100,
+    max_steps: int = 100,
 ) -> Iterator[Projection]:
     """Iterates of semismooth Newton on (5), compiled and batched; a handful of steps to the exact answer.
 
@@ -146,7 +146,7 @@ def newton(
         its ridge code.
     tol : float
         A sample is left as it is when its gap is at most this share of its cost, that of the outliers left out.
-    steps : int
+    max_steps : int
         Newton steps between two iterates, at most.
 
     Yields
@@ -165,7 +165,7 @@ def newton(
     all_in.flat[:: q + 1] += lam_star
     while True:
         gap = np.empty(n)
-        kernels.newton_projection(X, atoms, components, all_in, lam_star, lam, codes, gap, cold, tol, steps)
+        kernels.newton_projection(X, atoms, components, all_in, lam_star, lam, codes, gap, cold, tol, max_steps)
         yield Projection(codes.copy(), gap)
         cold = False
 

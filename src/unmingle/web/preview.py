@@ -29,7 +29,7 @@ from starlette.routing import Route
 from .. import report
 from ..apps.video import Separation, Stream
 from ..media import encode_jpeg
-from ._guard import Careful, Impatient
+from ._server import Careful, Impatient
 
 VIEWS = ("frame", "background", "foreground", "mask")
 WIDTH = 960
@@ -214,7 +214,7 @@ def application(
     whole : str, default="picture"
         What the share of the foreground is a share of.
     """
-    content = files(__package__).joinpath("preview.html").read_text(encoding="utf-8")
+    content = files(__package__).joinpath("static", "preview.html").read_text(encoding="utf-8")
     content = content.replace("/* style */", report.STYLE)
     darkroom = Darkroom()
 

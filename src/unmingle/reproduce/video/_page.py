@@ -1,0 +1,230 @@
+"""The page of the video experiment."""
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import report
+from ..._validation import require
+from ._hall import Hall
+from ._rivals import MEDIAN, OURS, REFERENCE
+from ._run import Strip, VideoFindings
+
+Array = NDArray[Any]
+
+IN_STRIPS = (OURS, REFERENCE, "KNN" + MEDIAN, "GSOC" + MEDIAN)
+IN_PLOT = (OURS, "unmingle, 10 % of the pixels", REFERENCE, "KNN" + MEDIAN, "GSOC" + MEDIAN)
+AROUND = ((410, 560), (1050, 1130))
+"""Frames of Lobby that are plotted."""
+
+
+def video_page(findings: VideoFindings) -> str:
+    """Figure, tables and plots as a page.
+
+    Parameters
+    ----------
+    findings : VideoFindings
+        From `video`.
+    """
+    figures = findings.figures
+    parts = [
+        "<h1>Video</h1>",
+        report.paragraph(
+            "The figure of the paper on video, how near five layers come to the exact answer, masks compared with "
+            "those of OpenCV, and lamps that are switched.",
+            "lead",
+        ),
+        report.paragraph("Made by: unmingle reproduce video"),
+    ]
+    parts += [report.paragraph(text) for text in _left_out(figures)]
+    if findings.hall is not None:
+        parts += _hall_section(findings.hall)
+    parts += _mask_section(figures["masks"], findings.strips)
+    if figures["lobby"] is not None:
+        parts += _lobby_section(figures["lobby"])
+    return report.page("Video", *parts)
+
+
+def hall_png(hall: Hall) -> bytes:
+    """The figure of the paper as a PNG file.
+
+    Parameters
+    ----------
+    hall : Hall
+        From `video`.
+    """
+    figure = require("matplotlib.figure", "plot")
+    columns = hall_columns(hall)
+    height, width = hall.frames.shape[1:]
+    n, m = len(hall.frames), len(columns)
+    sheet = figure.Figure(figsize=(1.3 * m, 1.3 * n * height / width + 0.4), layout="constrained", dpi=150)
+    axes = sheet.subplots(n, m, squeeze=False)
+    for column, (name, pictures) in enumerate(columns.items()):
+        for row, picture in enumerate(pictures):
+            axes[row, column].imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+            axes[row, column].set_axis_off()
+        axes[0, column].set_title(name, fontsize=7)
+    buffer = BytesIO()
+    sheet.savefig(buffer, format="png", metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def hall_columns(hall: Hall) -> dict[str, Sequence[Array]]:
+    """The pictures of the figure by the names of their columns: for each method Us + o, Us, and o around grey."""
+    columns: dict[str, Array] = {"frame": hall.frames}
+    for name, (background, outliers) in hall.parts.items():
+        columns[f"{name}: Us + o"] = background + outliers
+        columns[f"{name}: Us"] = background
+        columns[f"{name}: o"] = 0.5 + outliers
+    return {name: list(np.clip(pictures, 0.0, 1.0)) for name, pictures in columns.items()}
+
+
+def _left_out(figures: Mapping[str, Any]) -> list[str]:
+    missing = f"Left out, since the data hold no {', '.join(figures['missing'])}." if figures["missing"] else ""
+    return [text for text in (missing, figures["remark"]) if text]
+
+
+def _hall_section(hall: Hall) -> list[str]:
+    plot = require("unmingle.report._curves", "plot")
+    found, settings = hall.figures, hall.figures["settings"]
+    start = settings["n_train"]
+    lines = {
+        name: (list(range(start, start + len(row["frames"]))), [100 * error for error in row["frames"]])
+        for name, row in found["errors"].items()
+        if "untied" not in name
+    }
+    axes = plot.curves(lines, x_label="frame", y_label="error of o, %")
+    rows = [
+        [name, f"{100 * row['mean']:.2f} %", f"{100 * row['largest']:.2f} %", f"{row['mean_f']:.4f}"]
+        for name, row in found["errors"].items()
+    ]
+    rows.append(["exact", "", "", f"{found['exact']['mean_f']:.4f}"])
+    return [
+        report.heading("Hall of a business building"),
+        report.figure(
+            report.film_strip(hall_columns(hall), settings["shown"]),
+            _hall_caption(found, settings),
+        ),
+        report.figure(
+            report.table(["five layers", "error of o, mean", "largest", "mean f"], rows, chosen=1),
+            f"||o - o*|| / ||o*||, o* exact, over the last {settings['n_test']} frames; training on the first {start}, "
+            f"{settings['steps']} steps. Warm: started from the codes of the frame before, in the stream of all "
+            "frames.",
+        ),
+        report.figure(plot.svg(axes), "Error of o, frame by frame."),
+    ]
+
+
+def _hall_caption(found: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    shown, pursuit = ", ".join(map(str, settings["shown"])), found["pursuit"]
+    return (
+        f"Frames {shown} at {settings['width']}x{settings['height']} pixels. ALM: principal component pursuit (1) of "
+        f"all frames at once, lam = {pursuit['outlier_penalty']:g}, rank {pursuit['rank']}. Algorithm 1: the exact "
+        f"robust projection (5), lam_* = {settings['rank_penalty']}, lam = {settings['outlier_penalty']}, onto the "
+        f"{settings['components']} components of the first {settings['n_train']} frames. Five layers: "
+        f"{settings['in_figure']}. In the columns o, grey is zero, dark is darker than the background, bright is "
+        "brighter."
+    )
+
+
+def _mask_section(masks: Mapping[str, Any], strips: Mapping[str, Strip]) -> list[str]:
+    plot = require("unmingle.report._curves", "plot")
+    rows, films = masks["rows"], masks["films"]
+    table = [[name, *(_film_f(row, film) for film in films), *_overall(row)] for name, row in rows.items()]
+    detail = [
+        [name, *(f"{row['films'][film][kind]:.3f}" if film in row["films"] else "–"
+                 for film in films for kind in ("precision", "recall"))]
+        for name, row in rows.items()
+    ]  # fmt: skip
+    points = {
+        name: ([rows[name]["frames_per_second"]], [rows[name]["mean_f"]])
+        for name in IN_PLOT
+        if name in rows and rows[name]["mean_f"] is not None
+    }
+    axes = plot.curves(points, x_label="frames a second, one thread", y_label="mean F", markers=True)
+    axes.set_ylim(0.0, 1.0)
+    axes.set_xlim(left=0.0)
+    head = ["method", *films, "mean F", f"of {REFERENCE}", "frames/s", f"times {REFERENCE}"]
+    seeds = ", ".join(map(str, masks["seeds"]))
+    return [
+        report.heading("Masks"),
+        report.figure(
+            report.table(head, table),
+            f"F of the masks, from frame {masks['first_scored']} on, hits and errors summed over a film; shadows are "
+            f"background. Made scenes: means over the seeds {seeds}. OpenCV's methods at their defaults, alone and "
+            "with a median over 5x5 pixels; GSOC sees the grey frames as colours. Frames a second: 320x240, one "
+            "thread, medians over blocks of frames in turns.",
+        ),
+        report.figure(plot.svg(axes), "F against speed."),
+        report.figure(
+            _strips(strips), "The frame with most foreground of each film, its true mask, and what was found."
+        ),
+        report.figure(
+            report.table(["method", *(f"{film}, {kind}" for film in films for kind in ("Pr", "Re"))], detail),
+            "Precision and recall.",
+        ),
+    ]
+
+
+def _film_f(row: Mapping[str, Any], film: str) -> str:
+    return f"{row['films'][film]['f']:.3f}" if film in row["films"] else "–"
+
+
+def _overall(row: Mapping[str, Any]) -> list[str]:
+    def show(value: float | None, form: str) -> str:
+        return "–" if value is None else format(value, form)
+
+    return [
+        show(row["mean_f"], ".3f"),
+        show(row["times_reference"], ".2f"),
+        show(row["frames_per_second"], ".0f"),
+        show(row["speed"], ".2f"),
+    ]
+
+
+def _strips(strips: Mapping[str, Strip]) -> str:
+    columns: dict[str, list[Array]] = {"frame": [], "truth": []}
+    for strip in strips.values():
+        columns["frame"].append(strip.frame / 255.0)
+        columns["truth"].append(np.asarray(strip.truth, dtype=np.float64) / max(1, int(strip.truth.max())))
+        for name in IN_STRIPS:
+            if name in strip.masks:
+                columns.setdefault(name, []).append(strip.masks[name].astype(np.float64))
+    return report.film_strip(columns, list(range(len(strips))))
+
+
+def _lobby_section(lobby: Mapping[str, Any]) -> list[str]:
+    plot = require("unmingle.report._curves", "plot")
+    methods = lobby["methods"]
+    rows = [
+        [f"frame {switch}", str(next(iter(methods.values()))[number]["of"]),
+         *(cell for found in methods.values() for cell in _settled(found[number]))]
+        for number, switch in enumerate(lobby["switches"])
+    ]  # fmt: skip
+    pictures = []
+    for begin, end in AROUND:
+        lines = {
+            name: (list(range(begin, end)), [100 * value for value in share[begin:end]])
+            for name, share in lobby["shares"].items()
+            if len(share) >= end
+        }
+        if lines:
+            axes = plot.curves(lines, levels={"5 %": 5.0}, x_label="frame", y_label="pixels in the mask, %")
+            pictures.append(report.figure(plot.svg(axes), f"Frames {begin} to {end}."))
+    head = ["switch", "until the next", *(f"{name}{what}" for name in methods for what in ("", ", peak"))]
+    return [
+        report.heading("Lamps in a lobby"),
+        report.figure(
+            report.table(head, rows, chosen=-1),
+            f"Frames from a switch until the mask is below {100 * lobby['full']:.0f} % of the pixels and stays so "
+            "until the next one, and its largest share; “not” where it still is above.",
+        ),
+        *pictures,
+    ]
+
+
+def _settled(found: Mapping[str, Any]) -> tuple[str, str]:
+    return (str(found["frames"]) if found["settled"] else "not", f"{100 * found['peak']:.1f} %")
