@@ -74,7 +74,7 @@ def test_checkpoint_is_resumed(run, data, monkeypatch):
 
     def interrupted(model, rows, checkpoint, every, callback):
         def advance_or_stop(progress):
-            if seen > 300:
+            if progress.done > 300:
                 raise KeyboardInterrupt
 
         return learn(model, rows, checkpoint, every, advance_or_stop)
