@@ -147,6 +147,14 @@ def check_share(value: Any, name: str) -> float:
     return number
 
 
+def check_forgetting(value: Any) -> float:
+    """Return a factor above 0 and at most 1 that the past fades by, or say what is wrong with it."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
+    if not 0 < number <= 1:
+        raise ValueError(f"forgetting must be above 0 and at most 1, got {value!r}.")
+    return number
+
+
 def check_count(value: Any, name: str, most: int | None = None) -> int:
     """Return a whole number of at least 1, and at most another one, or say what is wrong with it."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)

@@ -122,7 +122,7 @@ def test_figures_are_those_of_the_frames(run, street):
     assert card["frames_per_second"] > 0
     stream = Stream()
     list(separate("street.mp4", stream=stream))
-    assert (card["rank"], card["noise"]) == (stream.card()["rank"], stream.card()["noise"])
+    assert (card["rank"], card["noise"]) == (stream.card_["rank"], stream.card_["noise"])
 
 
 def test_without_outputs_the_results_are_printed(run, street):

@@ -9,7 +9,7 @@ import pytest
 
 import unmingle
 from unmingle.apps.video import Stream, separate
-from unmingle.apps.video._model import Background
+from unmingle.apps.video._background import Background
 from unmingle.media import MediaError
 from unmingle.metrics import MaskCounts, f_measure
 from unmingle.store import StoreError
@@ -119,7 +119,7 @@ def test_lamps_may_be_switched(data_dir):
     switches = [426, 433, 448, 1062, 1078, 1085, 1091, 1096, len(frames)]
     for switch, following in pairwise(switches):
         assert (shares[switch + 10 : following] < 0.05).all()
-    assert stream.card()["scene_jumps"] >= 2
+    assert stream.card_["scene_jumps"] >= 2
 
 
 def test_every_frame_of_a_film_has_a_mask(film):
@@ -152,7 +152,7 @@ def test_frames_before_a_failure_are_kept(film):
 
 def test_settings_and_a_stream_exclude_each_other():
     with pytest.raises(ValueError, match="either a stream or settings"):
-        next(separate([], stream=Stream(), memory=50))
+        next(separate([], stream=Stream(), forgetting=0.9))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_stream_resumes_as_if_unbroken(film, tmp_path, settings, cut):
     again = unmingle.load(tmp_path / "camera.safetensors")
     parts += pushed(again, frames[cut:])
     assert same(whole, parts)
-    assert again.card() == {**again.card(), "frames": 120}
+    assert again.card_ == {**again.card_, "frames": 120}
 
 
 def test_the_same_frames_give_the_same_parts(film):
@@ -215,7 +215,7 @@ def test_a_frozen_stream_learns_nothing(film, tmp_path):
     frames, _ = film
     stream = Stream()
     pushed(stream, frames[:60])
-    stream.frozen = True
+    stream.freeze()
     before = stream._model.arrays() | {}
     kept = {name: part.copy() for name, part in before.items() if name != "codes"}
     assert {one.state for one in pushed(stream, frames[60:])} == {"frozen"}
@@ -257,7 +257,7 @@ def test_false_alarms_are_as_rare_as_asked_for():
         for number in range(260):
             stream.push(np.clip(0.5 + 0.04 * rng.standard_normal((60, 80)), 0, 1).astype(np.float32))
             if number >= 160:
-                marked.append((stream._eye.canvas.marked >= 256).mean())
+                marked.append((stream._detector.canvas.marked >= 256).mean())
         assert rate / 3 < np.mean(marked) < 3 * rate
 
 
@@ -370,13 +370,13 @@ def test_a_network_is_stored_with_its_stream(film, tmp_path):
 
 def test_the_card_says_how_it_went(film):
     stream = Stream()
-    assert stream.card()["rank"] is None
+    assert stream.card_["rank"] is None
     pushed(stream, film[0])
-    card = stream.card()
+    card = stream.card_
     assert card["frames"] == 120
     assert 1 <= card["rank"] <= card["components"] <= 5
     assert 3 < card["noise"] < 9  # the film has noise of five steps
-    assert card["settings"]["memory"] == 100.0
+    assert card["settings"]["forgetting"] == 0.99
 
 
 @pytest.mark.parametrize(
@@ -402,14 +402,14 @@ def test_bad_frames_are_refused(frame, message):
     ("settings", "message"),
     [
         ({"n_components": 0}, "n_components"),
-        ({"memory": 0.5}, "memory"),
+        ({"forgetting": 0.0}, "forgetting"),
         ({"false_alarm_rate": 0}, "false_alarm_rate"),
         ({"encoder": "fast"}, "encoder"),
         ({"pixel_share": 0}, "pixel_share"),
         ({"smoothing": 4}, "smoothing"),
         ({"patience": -1}, "patience"),
-        ({"start": 0}, "start"),
-        ({"memory": "long"}, "memory"),
+        ({"start_size": 0}, "start_size"),
+        ({"forgetting": "long"}, "forgetting"),
         ({"smoothing": 3.0}, "smoothing"),
         ({"random_state": -1}, "random_state"),
         ({"region": np.full((3, 3), np.nan)}, "region"),
@@ -498,7 +498,7 @@ def test_light_is_followed_without_patience_too(empty):
 def test_frozen_streams_and_inspection_follow_dimmed_light(empty):
     stream = watched(empty)
     assert stream.inspect(empty() // 2).score < 0.02
-    stream.frozen = True
+    stream.freeze()
     assert stream.push(empty() // 2).score < 0.02
 
 
@@ -543,7 +543,7 @@ def test_tall_pictures_are_probed_everywhere():
     frames[:, :, 0] = 0
     stream = Stream()
     pushed(stream, frames)
-    assert stream.card()["noise"] > 10
+    assert stream.card_["noise"] > 10
 
 
 def test_rounding_is_no_direction_of_the_background():

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import kernels
-from ._model import Background
+from ._background import Background
 
 Array = NDArray[Any]
 
@@ -14,7 +14,7 @@ SMALLEST_SHARE = 1.0 / 1000.0
 """Of what is watched: smaller regions are no objects, unless said otherwise."""
 
 
-class Look(NamedTuple):
+class Detection(NamedTuple):
     """What is seen in a frame."""
 
     background: Array
@@ -27,7 +27,7 @@ class Look(NamedTuple):
     """(entries,): how far each entry is from the background; overwritten by the next look."""
 
 
-class Eye:
+class Detector:
     """Looks at frames of one size, in room that is kept from frame to frame."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Eye:
         fitting = type(frame) is np.ndarray and frame.shape == self.format[0] and frame.dtype == self.format[1]
         return fitting and frame.dtype.kind == "u" and frame.flags.carray
 
-    def look(self, model: Background, frame: Array, factors: tuple[float, float], n_layers: int) -> Look:
+    def detect(self, model: Background, frame: Array, factors: tuple[float, float], n_layers: int) -> Detection:
         """Find the background and the mask of a frame; its codes by layers, if any, otherwise they are the model's."""
         background, mask = np.empty(*self.format), np.empty(self.pixels, dtype=np.bool_)
         flat = mask.reshape(-1)
@@ -75,4 +75,4 @@ class Eye:
             frame.reshape(-1), *self.pixels, factors, n_layers, background.reshape(-1), flat, words,
             *self.canvas, *model.scene,
         )  # fmt: skip
-        return Look(background, mask, regions.tolist(), self.canvas.near, self.canvas.deviation)
+        return Detection(background, mask, regions.tolist(), self.canvas.near, self.canvas.deviation)

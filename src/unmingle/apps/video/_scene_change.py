@@ -22,7 +22,7 @@ ROUNDS = 4
 
 
 @dataclass
-class Calm:
+class SceneChange:
     """Tells a change of the whole scene from things that move."""
 
     usual: float = 0.0
