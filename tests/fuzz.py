@@ -25,7 +25,7 @@ from fuzz_files import frames, rows, spoilt, training, write_seeds
 import unmingle
 from unmingle import store
 from unmingle.apps.video import Stream
-from unmingle.cli.commands import app
+from unmingle.cli._app import app
 from unmingle.media import open_frames, read_image
 
 LONGEST = 60.0

@@ -66,6 +66,11 @@ class Decomposition:
         return len(self.components)
 
     @property
+    def singular_values(self) -> Array:
+        """(rank,): of the low-rank part; balanced codes and components share them as square roots."""
+        return np.linalg.norm(self.codes, axis=0) * np.linalg.norm(self.components, axis=1)
+
+    @property
     def low_rank(self) -> Any:
         """(n, m): what repeats, ``codes @ components``."""
         return self._like_input(self.codes @ self.components)

@@ -20,7 +20,9 @@ from safetensors.numpy import save_file
 
 import unmingle
 from unmingle import store
-from unmingle.cli import console, separation
+from unmingle.apps import tables
+from unmingle.apps.tables import _separate
+from unmingle.cli._shared import console
 from unmingle.iterate import Progress
 from unmingle.synth import low_rank_plus_sparse
 
@@ -231,12 +233,12 @@ def test_standardize_finds_the_small_outlier_among_large_numbers(run, tmp_path, 
 
 def test_levels_of_columns_survive_constant_and_missing_ones():
     values = np.array([[1.0, 5.0, np.nan, 0.0], [3.0, 5.0, np.nan, 0.0], [8.0, 5.0, np.nan, 9.0]], dtype=np.float32)
-    centre, scale = separation.columnwise_level(values)
+    centre, scale = tables.centre_and_scale(values)
     np.testing.assert_allclose(centre, [3.0, 5.0, 0.0, 0.0])
     np.testing.assert_allclose(scale, [2.0, 1.0, 1.0, 3.0])
     assert centre.dtype == scale.dtype == np.float32
-    assert separation.ratio_of_scales(values) == 1.5
-    assert separation.ratio_of_scales(np.ones((3, 2))) == 1.0
+    assert tables.ratio_of_scales(values) == 1.5
+    assert tables.ratio_of_scales(np.ones((3, 2))) == 1.0
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -364,8 +366,8 @@ def test_missing_files_and_folders_get_one_sentence(run, tmp_path):
 
 @pytest.mark.parametrize("command", [["decompose", "x.npy"], ["demo"]])
 def test_unwritable_folder_is_noticed_before_the_work(run, tmp_path, monkeypatch, command):
-    monkeypatch.setattr("unmingle.cli.demo.decompose", None)
-    monkeypatch.setattr("unmingle.cli.separation.decompose", None)
+    monkeypatch.setattr("unmingle.apps.demo._demo.decompose", None)
+    monkeypatch.setattr("unmingle.apps.tables._separate.decompose", None)
     np.save(tmp_path / "x.npy", np.eye(4))
     (tmp_path / "taken").write_text("a file")
     assert failed(run(*command, "--out", "taken"), "taken is no folder to write to")
@@ -387,7 +389,7 @@ def raising(error):
 
 
 def test_interrupt_ends_cleanly(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(separation, "decompose", raising(KeyboardInterrupt()))
+    monkeypatch.setattr(_separate, "decompose", raising(KeyboardInterrupt()))
     np.save(tmp_path / "x.npy", np.eye(4))
     ended = run("decompose", "x.npy")
     assert ended.code == 130
@@ -406,20 +408,20 @@ def test_interrupt_ends_cleanly(run, tmp_path, monkeypatch):
     ],
 )
 def test_known_errors_become_one_sentence(run, tmp_path, monkeypatch, error, sentence):
-    monkeypatch.setattr(separation, "decompose", raising(error))
+    monkeypatch.setattr(_separate, "decompose", raising(error))
     np.save(tmp_path / "x.npy", np.eye(4))
     assert run("decompose", "x.npy") == (1, "", sentence)
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by nothing"), AssertionError(), Panic("a bug in Rust")], ids=repr)
 def test_defects_are_one_sentence_too(run, tmp_path, monkeypatch, error):
-    monkeypatch.setattr(separation, "decompose", raising(error))
+    monkeypatch.setattr(_separate, "decompose", raising(error))
     np.save(tmp_path / "x.npy", np.eye(4))
     assert failed(run("decompose", "x.npy"), type(error).__name__, str(error), "unmingle --debug COMMAND")
     shown = run("--debug", "decompose", "x.npy")
     assert shown.code == 1
     assert "Traceback" in shown.err
-    assert "separation.py" in shown.err
+    assert "_separate.py" in shown.err
 
 
 def test_terminals_are_not_told_what_to_do(run, tmp_path):

@@ -11,7 +11,7 @@ from PIL import Image
 
 import unmingle
 from unmingle import media
-from unmingle.cli import training
+from unmingle.cli import train
 from unmingle.synth import low_rank_plus_sparse
 
 MADE = low_rank_plus_sparse(80, 12, 2, noise=0.05, random_state=0)
@@ -235,18 +235,18 @@ def test_the_model_file_must_be_named(run, data):
 
 def interrupt_at(monkeypatch, step):
     """Press Ctrl-C after some steps; return the list of the steps that were told of."""
-    learn, seen = training.learn, []
+    learn, seen = train.learn, []
 
-    def interrupted(model, samples, parts, checkpoint, callback, tell):
+    def interrupted(model, samples, parts, checkpoint, callback, **options):
         def count_or_stop(progress):
             callback(progress)
             seen.append(progress.done)
             if progress.done >= step:
                 raise KeyboardInterrupt
 
-        return learn(model, samples, parts, checkpoint, count_or_stop, tell)
+        return learn(model, samples, parts, checkpoint, count_or_stop, **options)
 
-    monkeypatch.setattr(training, "learn", interrupted)
+    monkeypatch.setattr(train, "learn", interrupted)
     return seen
 
 
@@ -296,10 +296,10 @@ def test_a_checkpoint_of_another_command_is_refused(run, data, monkeypatch):
 
 
 def test_interrupted_before_any_checkpoint(run, data, monkeypatch):
-    def stop(*arguments):
+    def stop(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "learn", stop)
+    monkeypatch.setattr(train, "learn", stop)
     ended = run("train", "rows.npy", *QUICK)
     assert (ended.code, ended.err) == (130, "Interrupted; results that were not complete are not kept.\n")
 

@@ -16,8 +16,8 @@ from command_line import failed
 from PIL import Image
 
 from unmingle import Encoder, RobustPCA
-from unmingle.apps.video import Stream, separate
-from unmingle.cli import video_results, watching
+from unmingle.apps.video import Stream, _feed, _outputs, separate
+from unmingle.cli._shared import paths
 from unmingle.media import FrameWriter, MediaError, open_frames, open_writer
 from unmingle.synth import surveillance_scene
 
@@ -167,7 +167,7 @@ def test_the_report_shows_moments_and_events(run, visit):
     assert page.count("<svg") == 1
     assert page.count('class="area second"') == 2
     assert "http" not in page.replace("base64", "")
-    for words in ("visit.npz", "90 frames of 64 × 48 pixels", "40–49", "70–74", "--false-alarm-rate", "scene changes"):
+    for words in ("visit.npz", "90 frames of 64 × 48 pixels", "40–49", "70–74", "false_alarm_rate", "scene changes"):
         assert words in page
 
 
@@ -187,7 +187,7 @@ def test_options_reach_the_stream(run, street, tmp_path, monkeypatch):
             made.append(settings)
             super().__init__(**settings)
 
-    monkeypatch.setattr("unmingle.cli.video_stream.Stream", Seen)
+    monkeypatch.setattr("unmingle.cli._shared.streams.Stream", Seen)
     options = {
         "--components": 3, "--memory": 2, "--false-alarm-rate": 0.001, "--patience": 4, "--pixel-share": 0.5,
         "--region": "right.png", "--min-area": 7, "--smoothing": 3,
@@ -199,7 +199,7 @@ def test_options_reach_the_stream(run, street, tmp_path, monkeypatch):
     assert region[:, 32:].all()
     assert not region[:, :32].any()
     assert made[0] == {
-        "n_components": 3, "memory": 50.0, "false_alarm_rate": 0.001, "patience": 100, "pixel_share": 0.5,
+        "n_components": 3, "forgetting": 0.98, "false_alarm_rate": 0.001, "patience": 100, "pixel_share": 0.5,
         "encoder": "exact", "min_area": 7, "smoothing": 3, "shadows": True,
     }  # fmt: skip
     with np.load("mask.npz") as stored:
@@ -215,7 +215,7 @@ def test_help_tells_the_true_defaults(run):
     told = " ".join(run("video", "--help").out.replace("│", " ").split())
     stream = Stream()
     assert f"components of the background; {stream.n_components} by default" in told
-    assert f"{stream.memory:g} frames by default" in told
+    assert f"{1 / (1 - stream.forgetting):g} frames by default" in told
     assert f"{stream.patience} frames by default" in told
     assert f"noise may mark; {stream.false_alarm_rate:.10f}".rstrip("0") + " by default" in told
 
@@ -344,21 +344,19 @@ def test_frames_of_another_size_end_the_film(run, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--background", "--mask", "--events", "--report", "--model"])
-def test_a_folder_that_is_missing_is_told_at_once(run, street, option, monkeypatch):
-    monkeypatch.setattr(watching, "separate", None)
+def test_a_folder_that_is_missing_is_made(run, street, option):
     suffix = {"--events": "csv", "--report": "html", "--model": "safetensors"}.get(option, "mp4")
-    name = f"nowhere/a.{suffix}"
-    assert failed(run("video", "street.mp4", "--foreground", "fg.mp4", option, name), "nowhere does not exist")
-    assert os.listdir() == ["street.mp4"]
+    assert run("video", "street.mp4", "--max-frames", 40, option, f"new/deep/a.{suffix}", "--quiet") == (0, "", "")
+    assert os.listdir("new/deep") == [f"a.{suffix}"]
 
 
 def test_a_folder_that_is_read_only_is_told_at_once(run, street, monkeypatch):
     def denied(**place):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(video_results, "TemporaryFile", denied)
+    monkeypatch.setattr(paths, "TemporaryFile", denied)
     assert failed(
-        run("video", "street.mp4", "--events", "events.csv"), "events.csv cannot be written: Permission denied"
+        run("video", "street.mp4", "--events", "events.csv"), "events.csv cannot be written: ", "Permission denied"
     )
 
 
@@ -410,7 +408,7 @@ def test_a_report_that_cannot_be_written_leaves_the_others(run, street, monkeypa
     def full(path, text):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(video_results, "_write_text", full)
+    monkeypatch.setattr(_outputs, "_write_text", full)
     ended = run("video", "street.mp4", *OUTPUTS)
     assert ended.code == 1
     assert ended.err == "Error: report.html: No space left on device.\n"
@@ -429,8 +427,8 @@ def test_every_failure_to_write_is_told(run, street, monkeypatch):
         close(self)
         raise MediaError(f"{self.path} cannot be written: no space left on device.")
 
-    monkeypatch.setattr(video_results, "_write_text", full)
-    monkeypatch.setattr(video_results, "write_events", full)
+    monkeypatch.setattr(_outputs, "_write_text", full)
+    monkeypatch.setattr(_outputs, "write_events", full)
     monkeypatch.setattr(FrameWriter, "close", unfinished)
     ended = run("video", "street.mp4", *OUTPUTS, "--model", "model.safetensors")
     assert ended.code == 1
@@ -483,7 +481,7 @@ def test_an_interrupt_keeps_what_was_done(run, street, monkeypatch, at, number, 
 
 def interrupt_frame(monkeypatch, which):
     """Let SIGINT come while the feed waits for a frame."""
-    next_frame, calls = watching.Feed._next, []
+    next_frame, calls = _feed.Feed._next, []
 
     def interrupted(self):
         calls.append(None)
@@ -491,7 +489,7 @@ def interrupt_frame(monkeypatch, which):
             os.kill(os.getpid(), signal.SIGINT)
         return next_frame(self)
 
-    monkeypatch.setattr(watching.Feed, "_next", interrupted)
+    monkeypatch.setattr(_feed.Feed, "_next", interrupted)
 
 
 @POSIX

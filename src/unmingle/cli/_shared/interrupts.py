@@ -4,8 +4,13 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
+
+import typer
+
+from .console import say
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -69,3 +74,15 @@ class Interrupts:
 
     def _kind(self) -> KeyboardInterrupt:
         return Terminated() if self.terminated else KeyboardInterrupt()
+
+
+@contextmanager
+def resumable(checkpoint: Path | None) -> Iterator[None]:
+    """After an interrupt, tell how to go on from a checkpoint."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if checkpoint is None or not checkpoint.exists():
+            raise
+        say(f"Interrupted; the same command goes on from {checkpoint}.")
+        raise typer.Exit(exit_code(error)) from None

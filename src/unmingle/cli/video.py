@@ -2,19 +2,37 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._validation import require
-from . import console, limits
-from .options import Json, Quiet
+from ._shared import console
+from ._shared.options import Json, Quiet, above_zero, suffixed
+from ._shared.paths import ready_outputs
 
 if TYPE_CHECKING:
-    from .video_results import Targets
-    from .watching import Watched
+    from ..apps.video import Stream, Watched
+
+FILMS = ("--background", "--foreground", "--mask")
+MOST_EVENTS = 20
+"""How many events are listed in the terminal."""
+
+
+def film(path: Path | None) -> Path | None:
+    """Check that a film is not to go to standard output."""
+    if path == Path("-"):
+        raise typer.BadParameter("films cannot be written to standard output; give a file or a folder.")
+    return path
+
+
+def odd(value: int | None) -> int | None:
+    """Check that the side of a square is odd, so that it has a pixel in its middle."""
+    if value is not None and value % 2 == 0:
+        raise typer.BadParameter(f"expected an odd number from 1 to 15; got {value}.")
+    return value
+
 
 Source = Annotated[
     str,
@@ -24,31 +42,27 @@ Source = Annotated[
     ),
 ]
 Background = Annotated[
-    Path | None, typer.Option(metavar="OUT", callback=limits.film, help="Write the background: what stays.")
+    Path | None, typer.Option(metavar="OUT", callback=film, help="Write the background: what stays.")
 ]
 Foreground = Annotated[
-    Path | None, typer.Option(metavar="OUT", callback=limits.film, help="Write the foreground: what moves, on black.")
+    Path | None, typer.Option(metavar="OUT", callback=film, help="Write the foreground: what moves, on black.")
 ]
 Mask = Annotated[
-    Path | None, typer.Option(metavar="OUT", callback=limits.film, help="Write where the foreground is, in white.")
+    Path | None, typer.Option(metavar="OUT", callback=film, help="Write where the foreground is, in white.")
 ]
 Events = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", callback=limits.suffixed(".csv", ".json"), help="Write a table of events, .csv or .json."
-    ),
+    typer.Option(metavar="FILE", callback=suffixed(".csv", ".json"), help="Write a table of events, .csv or .json."),
 ]
 Report = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE.html", callback=limits.suffixed(".html"), help="Write a page with pictures and figures."
-    ),
+    typer.Option(metavar="FILE.html", callback=suffixed(".html"), help="Write a page with pictures and figures."),
 ]
 Model = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=limits.suffixed(".safetensors"),
+        callback=suffixed(".safetensors"),
         help="Go on from this .safetensors model if it exists, and save it in the end.",
     ),
 ]
@@ -66,7 +80,7 @@ Memory = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        callback=limits.above_zero("seconds"),
+        callback=above_zero("seconds"),
         help="How long the background remembers, more than a frame; 100 frames by default.",
     ),
 ]
@@ -74,7 +88,7 @@ FalseAlarmRate = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE",
-        callback=limits.above_zero(most=1.0),
+        callback=above_zero(most=1.0),
         help="Share of pixels, above 0 and below 1, that noise may mark; 0.005 by default.",
     ),
 ]
@@ -88,7 +102,7 @@ PixelShare = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE",
-        callback=limits.above_zero(most=1.0, closed=True),
+        callback=above_zero(most=1.0, closed=True),
         help="Share of pixels, above 0 and up to 1, to find the light from; 0.1 is faster.",
     ),
 ]
@@ -104,7 +118,7 @@ Smoothing = Annotated[
         min=1,
         max=15,
         metavar="ODD",
-        callback=limits.odd,
+        callback=odd,
         help="Smooth the mask by a square of so many pixels a side, an odd number.",
     ),
 ]
@@ -124,7 +138,7 @@ MaxFrames = Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop af
 Seconds = Annotated[float | None, typer.Option(min=0.001, metavar="SECONDS", help="Stop after so much of the film.")]
 
 
-def video(
+def run(
     source: Source,
     background: Background = None,
     foreground: Foreground = None,
@@ -161,41 +175,36 @@ def video(
     Without any output the results are only printed. Whatever ends the film, what was found up to there is kept.
     """
     with console.warnings_as_sentences():
+        from ..apps.video import Outputs, watch
         from ..media import open_frames
-        from .interrupts import Interrupts
-        from .video_results import Targets, write_results
-        from .video_stream import Settings, first_check, load_stream
-        from .watching import Films, Watch
+        from ._shared.interrupts import Interrupts
+        from ._shared.streams import StreamOptions, first_check, load_stream
 
-        targets = Targets(background, foreground, mask, events, report, model)
-        settings = Settings(
+        outputs = Outputs(background, foreground, mask, events, report, model)
+        options = StreamOptions(
             components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder, region, min_area,
             smoothing, keep_shadows or None,
         )  # fmt: skip
-        _check_paths(source, targets, encoder=encoder, region=region)
-        resumed = model is not None and model.exists()
-        _check_settings(settings.given(), model, resumed=resumed, freeze=freeze, colour=colour)
+        named = {f"--{name}": path for name, path in outputs.wanted().items()}
+        ready_outputs(named, {"IN": Path(source), "--encoder": encoder, "--region": region}, may_be_folders=FILMS)
+        resumed = model if model is not None and model.exists() else None
+        _check_options(options.given(), resumed, freeze=freeze, colour=colour)
         _warn_of_file(source, live)
-        stream = load_stream(model) if model is not None and resumed else None
+        stream = None if resumed is None else load_stream(resumed)
         with open_frames(_place(source), colour=colour, live=live) as frames, Interrupts() as interrupts:
-            stream = stream or settings.stream(frames.rate)
-            stream.frozen = freeze
-            targets.check()
-            check = first_check(frames.name, stream, settings, model if resumed else None)
-            total = _least(frames.n_frames, max_frames)
+            stream = (stream or options.stream(frames.rate)).freeze(freeze)
+            total = min((count for count in (frames.n_frames, max_frames) if count is not None), default=None)
             with (
-                Films(targets.films(), frames.rate) as films,
                 _screen(preview, stream, frames.name, port) as screen,
-                console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s") as count,
+                console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s") as advance,
             ):
-                watch = Watch(stream, films, event_gap, report is not None, screen, max_frames, seconds, check)
-                watched = watch.run(frames, interrupts, count)
-            kept = dict(films.kept)
-            if watched.tally.frames:
-                kept |= write_results(targets, frames.name, stream, watched, keep_model=not freeze)
+                watched = watch(
+                    frames, stream, outputs, event_gap=event_gap, max_frames=max_frames, seconds=seconds, screen=screen,
+                    check=first_check(frames.name, stream, options, resumed), callback=advance, interrupts=interrupts,
+                )  # fmt: skip
     if watched.tally.frames and (as_json or not quiet):
-        _tell(source, stream, watched, kept, targets, as_json=as_json)
-    _end(watched, kept, terminated=interrupts.terminated)
+        _show(source, watched, bool(outputs.wanted()), as_json=as_json)
+    _end(watched, terminated=interrupts.terminated)
 
 
 def _place(source: str) -> str | int:
@@ -210,20 +219,9 @@ def _warn_of_file(source: str, live: bool) -> None:
         console.say(f"Warning: {source} is a {kind}; leave --live out, or frames will be dropped.")
 
 
-def _check_paths(source: str, targets: "Targets", **inputs: Path | None) -> None:
-    """Refuse to write where something else lies."""
-    names = {realpath(path): f"--{name}" for name, path in inputs.items() if path is not None}
-    if Path(source).exists():
-        names[realpath(source)] = "IN"
-    for name, path in targets.wanted().items():
-        if (other := names.get(realpath(path))) is not None:
-            raise typer.BadParameter(f"--{name} {path} is the same as {other}; give it another name.")
-        names[realpath(path)] = f"--{name}"
-
-
-def _check_settings(given: list[str], model: Path | None, *, resumed: bool, freeze: bool, colour: bool) -> None:
+def _check_options(given: list[str], resumed: Path | None, *, freeze: bool, colour: bool) -> None:
     if resumed and given:
-        raise typer.BadParameter(f"{', '.join(given)} cannot be changed: {model} exists and has its own settings.")
+        raise typer.BadParameter(f"{', '.join(given)} cannot be changed: {resumed} exists and has its own settings.")
     if freeze and not resumed:
         raise typer.BadParameter("--freeze needs a model to go on from: name one that exists by --model.")
     if {"--exact", "--encoder"} <= set(given):
@@ -232,12 +230,8 @@ def _check_settings(given: list[str], model: Path | None, *, resumed: bool, free
         raise typer.BadParameter("--keep-shadows needs --colour: shadows are told from objects by their colours.")
 
 
-def _least(*numbers: int | None) -> int | None:
-    return min((number for number in numbers if number is not None), default=None)
-
-
 @contextmanager
-def _screen(wanted: bool, stream: Any, name: str, port: int) -> Iterator[Any]:
+def _screen(wanted: bool, stream: "Stream", name: str, port: int) -> Iterator[Any]:
     """A page that shows the pictures, as long as the work lasts."""
     if not wanted:
         yield None
@@ -248,35 +242,37 @@ def _screen(wanted: bool, stream: Any, name: str, port: int) -> Iterator[Any]:
         yield preview
 
 
-def _tell(
-    source: str, stream: Any, watched: "Watched", kept: dict[str, Path], targets: "Targets", *, as_json: bool
-) -> None:
-    card, rows = watched.card(stream), watched.finder.rows()
+def _show(source: str, watched: "Watched", anything_wanted: bool, *, as_json: bool) -> None:
     if as_json:
-        complete = not watched.errors and not watched.interrupted
-        console.print_json({"source": source, "complete": complete, "card": card, "events": rows, "written": kept})
+        told = {"source": source, "complete": not watched.errors and not watched.interrupted, "card": watched.card_}
+        console.print_json({**told, "events": watched.finder.rows(), "written": watched.written})
         return
-    from . import video_card
-
-    cells = video_card.event_cells(rows)
-    console.print_video(video_card.facts(card), video_card.EVENT_HEAD, cells, kept)
-    if not targets.wanted():
+    head, cells = watched.event_table
+    parts: list[Any] = [console.facts(watched.facts)]
+    if cells:
+        parts.append(console.table(head, cells[:MOST_EVENTS]))
+    more = len(cells) - MOST_EVENTS
+    further = f"and {more} more {'event' if more == 1 else 'events'}\n" if more > 0 else ""
+    console.show(*parts, further if cells else "no events", **watched.written)
+    if not anything_wanted:
         console.say("Nothing was written; --background, --foreground, --mask, --events and --report write files.")
 
 
-def _end(watched: "Watched", kept: dict[str, Path], *, terminated: bool) -> None:
+def _end(watched: "Watched", *, terminated: bool) -> None:
     """Tell what could not be written, what ended the film early, and where to find what was found before."""
-    from .video_results import kept_sentence
-
     for error in watched.errors[1:]:
         console.say_failure(error)
     for error in watched.errors[:1]:
-        if isinstance(error, ValueError) and kept:
-            raise ValueError(kept_sentence(str(error), kept)) from error
+        if isinstance(error, ValueError) and watched.written:
+            raise ValueError(_kept(str(error), watched)) from error
         raise error
     if watched.interrupted:
-        from .video_card import counted
-
-        verb = "Terminated" if terminated else "Interrupted"
-        console.say(kept_sentence(f"{verb} after {counted(watched.tally.frames, 'frame')}.", kept))
+        verb, frames = "Terminated" if terminated else "Interrupted", watched.tally.frames
+        console.say(_kept(f"{verb} after {frames:,} frame{'' if frames == 1 else 's'}.", watched))
         raise typer.Exit(143 if terminated else 130)
+
+
+def _kept(sentence: str, watched: "Watched") -> str:
+    """Add to a sentence where to find what was done before."""
+    places = ", ".join(str(path) for path in watched.written.values())
+    return f"{sentence.rstrip('. ')}; what was found up to there is kept in {places}." if places else sentence

@@ -1,17 +1,35 @@
-"""The command `unmingle train`."""
+"""The command `unmingle train [KIND] DATA`: what is trained on is a kind of its own, and samples in rows need no name.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+A word that names a kind is one; a folder of that name is given as ./KIND.
+"""
+
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from .._validation import require
-from . import console
-from .config import take_settings
-from .options import Json, Quiet, Seed, penalty
+from ..iterate import Callback, Progress
+from ._shared import console
+from ._shared.config import take_settings
+from ._shared.interrupts import resumable
+from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed
+from ._shared.paths import ready_outputs
+
+if TYPE_CHECKING:
+    from ..estimators import LearnedRobustPCA
+    from ._shared.tables import Samples
+
+
+class Kinds(TyperGroup):
+    """What can be trained on; samples, if nothing is said."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the first word for a kind only if it is one."""
+        known = args and args[0] in self.commands
+        return super().parse_args(ctx, args if known else ["samples", *args])
 
 
 class Loss(StrEnum):
@@ -40,7 +58,7 @@ def image_size(text: str) -> tuple[int, int]:
 def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
     """Read the file of settings, before all other options."""
     if path is not None:
-        take_settings(ctx, path, train)
+        take_settings(ctx, path, run)
     return path
 
 
@@ -67,8 +85,6 @@ UpdateDictionary = Annotated[
 ]
 Untied = Annotated[bool, typer.Option("--untied/--tied", help="Whether each layer has its own numbers.")]
 Form = Annotated[Structure, typer.Option(help="The form of the layers; full is for few features only.")]
-RankPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the rank.")]
-OutlierPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the outliers.")]
 Passes = Annotated[float, typer.Option(min=0.0, help="Passes over the data, at most.")]
 MaxSteps = Annotated[int, typer.Option(min=1, help="Steps of training, at most.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Samples of a step.")]
@@ -80,8 +96,11 @@ Checkpoint = Annotated[
     typer.Option(help="File to keep the work in; by default the model file with .training added to its name."),
 ]
 
+kinds = typer.Typer(cls=Kinds, help="Train an encoder on samples.")
 
-def train(
+
+@kinds.command("samples")
+def run(
     data: Data,
     out: Out,
     config: Config = None,
@@ -113,63 +132,54 @@ def train(
     Python and for `unmingle export`.
     """
     work = checkpoint or Path(f"{out}.training")
-    _check_paths(data, out, work, size)
-    _check_parts(loss, background, foreground)
+    _check(data, size, loss, background, foreground)
     require("unmingle.learn", "train")
     from ..estimators import LearnedRobustPCA
-    from . import training
-    from .files import ready_folder
+    from ._shared.tables import read_parts, read_samples
 
-    samples = training.read_samples(data, size)
-    parts = training.read_parts(background, foreground, samples.X.shape, size) if background and foreground else None
-    ready_folder(out.parent)
-    ready_folder(work.parent, "--checkpoint")
+    samples = read_samples(data, size)
+    parts = read_parts(background, foreground, samples.X.shape, size) if background and foreground else None
+    inputs = {"DATA": data, "--config": config, "--background": background, "--foreground": foreground}
+    ready_outputs({"--out": out, "--checkpoint": work}, inputs)
     model = LearnedRobustPCA(
         components, n_layers=layers, loss=loss.value, update_dictionary=update_dictionary, tied=not untied,
         structure=structure.value, rank_penalty=rank_penalty, outlier_penalty=outlier_penalty, max_passes=passes,
         max_steps=max_steps, batch_size=batch_size, step_size=step_size, validation=validation, random_state=seed,
     )  # fmt: skip
-    with console.warnings_as_sentences(), _resumable(work):
-        with console.counter(f"Training on {data.name}", None, quiet=quiet) as count:
-            training.learn(model, samples, parts, work, count, _silent if quiet else console.say)
+    with console.warnings_as_sentences(), resumable(work):
+        with console.counter(f"Training on {data.name}", None, quiet=quiet) as advance:
+            learn(model, samples, parts, work, advance, quiet=quiet)
         model.save(out)
         work.unlink(missing_ok=True)
     if model.n_components_ == 0 and not quiet:
         console.say("Note: the data ask for no components, so nothing was learnt; a smaller --rank-penalty finds some.")
     if as_json:
-        console.print_json({"data": str(data), "card": model.card_, "model": str(out)})
+        console.print_json({"data": data, "card": model.card_, "model": out})
     elif not quiet:
-        console.print_training(model.card_, out)
+        console.show(console.facts(console.card_facts(model.card_)), model=out)
 
 
-def _check_paths(data: Path, out: Path, checkpoint: Path, size: Any) -> None:
-    """Refuse to write where something else lies."""
-    if out.is_dir() or (out.exists() and data.exists() and out.samefile(data)):
-        raise typer.BadParameter(f"--out {out} is a folder or the data itself; name a file for the model.")
-    if checkpoint.is_dir() or checkpoint.absolute() in (out.absolute(), data.absolute()):
-        raise typer.BadParameter(f"--checkpoint {checkpoint} is a folder, the data or the model; name another file.")
+def _check(data: Path, size: Any, loss: Loss, background: Path | None, foreground: Path | None) -> None:
+    """Sizes are for images; true parts come in pairs, and only where the loss looks at them."""
     if size is not None and data.exists() and not data.is_dir():
         raise typer.BadParameter(f"--size is for a folder of images; {data} is a file.")
-
-
-def _check_parts(loss: Loss, background: Path | None, foreground: Path | None) -> None:
-    """True parts come in pairs, and only where the loss looks at them."""
     given = (background is not None) + (foreground is not None)
     if given != (2 if loss is Loss.SOURCE else 0):
         raise typer.BadParameter("--loss source goes with --background and --foreground, other losses with neither.")
 
 
-def _silent(sentence: str) -> None:
-    """Tell nobody."""
+def learn(
+    model: "LearnedRobustPCA", samples: "Samples", parts: Any, checkpoint: Path, callback: Callback, *, quiet: bool
+) -> None:
+    """Train a model, from a checkpoint on if there is one that fits, and write into its card what it was trained on."""
+    news = [f"Going on from {checkpoint}."] if checkpoint.exists() and not quiet else []
 
+    def advance(progress: Progress) -> None:
+        while news:
+            console.say(news.pop())
+        callback(progress)
 
-@contextmanager
-def _resumable(checkpoint: Path) -> Iterator[None]:
-    """After an interrupt, tell how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not checkpoint.exists():
-            raise
-        console.say(f"Interrupted; the same command goes on from {checkpoint}.")
-        raise typer.Exit(130) from None
+    model.fit(samples.X, parts, callback=advance, checkpoint=checkpoint)
+    while news:
+        console.say(news.pop())
+    model.card_ = {"data": samples.told, **model.card_}

@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..apps.video import Separation
-from ..media import encode_jpeg
-from .events import COUNTING, Event
+from ...media import encode_jpeg
+from ._events import COUNTING, Event
+from ._result import Separation
 
 Array = NDArray[Any]
 Rank = tuple[float, ...]

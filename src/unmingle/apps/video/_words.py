@@ -1,7 +1,13 @@
 """The card of a film and its events, in words: the same in the terminal and in the report."""
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any
+
+import numpy as np
+
+from ...encoder import Encoder
+from ._stream import Stream
 
 
 def clock(seconds: float, digits: int = 0) -> str:
@@ -69,3 +75,30 @@ def event_cells(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         ]
         for row in rows
     ]
+
+
+UNSET = {
+    "patience": "never",
+    "region": "the whole picture",
+    "min_area": "by the size of the picture",
+    "smoothing": "by the size of the picture",
+}
+"""What it means that a setting is None."""
+
+
+def settings_in_words(stream: Stream) -> dict[str, str]:
+    """The settings of a stream in words, by their names."""
+    return {name: _in_words(name, getattr(stream, name)) for name in signature(Stream).parameters}
+
+
+def _in_words(name: str, value: Any) -> str:
+    if value is None:
+        return UNSET.get(name, "not set")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, np.ndarray):
+        return f"{np.count_nonzero(value) / value.size:.0%} of the picture"
+    if isinstance(value, Encoder):
+        return f"a trained network of {counted(value.n_layers, 'layer')}"
+    words = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{words} frames" if name == "patience" else words

@@ -4,32 +4,26 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from .. import __version__, report
-from ..apps.video import Stream
-from . import video_card
-from .highlights import VIEWS, Moment
-from .video_card import clock, counted, share, whole
-from .video_plot import time_plot
-from .video_stream import described
-from .watching import Watched
+from ... import __version__, report
+from ...cli.video_plot import time_plot
+from ._highlights import VIEWS, Moment
+from ._stream import Stream
+from ._watched import Watched
+from ._words import EVENT_HEAD, clock, counted, event_cells, facts, settings_in_words, share, whole
 
 MOST_EVENTS = 200
 """A table that can still be read; the file of events has them all."""
 
 
-def write_page(name: str, stream: Stream, watched: Watched) -> str:
+def report_page(watched: Watched) -> str:
     """The whole page.
 
     Parameters
     ----------
-    name : str
-        What to call the film.
-    stream : Stream
-        The stream that separated it.
     watched : Watched
-        What came of it, with highlights.
+        What came of the film, with highlights.
     """
-    card, rows = watched.card(stream), watched.finder.rows()
+    name, card, rows = watched.name, watched.card_, watched.finder.rows()
     return report.page(
         f"{name}: background and foreground",
         *_opening(name, card, rows, watched),
@@ -37,7 +31,7 @@ def write_page(name: str, stream: Stream, watched: Watched) -> str:
         *_timeline(watched, card, rows),
         *_events(rows),
         *_card(card),
-        *_settings(stream),
+        *_settings(watched.stream),
         f"<footer>Made by unmingle {__version__}. Times count from the first frame.</footer>",
     )
 
@@ -90,14 +84,14 @@ def _events(rows: Sequence[dict[str, Any]]) -> list[str]:
     if not rows:
         return [report.heading("Events"), report.paragraph("None: nothing was in front of the background for long.")]
     shown = rows[:MOST_EVENTS]
-    table = report.table(video_card.EVENT_HEAD, video_card.event_cells(shown), chosen=-1)
+    table = report.table(EVENT_HEAD, event_cells(shown), chosen=-1)
     more = [report.paragraph(f"These are the first {len(shown)} of {len(rows):,} events.")] if rows != shown else []
     return [report.heading("Events"), table, *more]
 
 
 def _card(card: dict[str, Any]) -> list[str]:
-    return [report.heading("Quality"), report.facts(video_card.facts(card))]
+    return [report.heading("Quality"), report.facts(facts(card))]
 
 
 def _settings(stream: Stream) -> list[str]:
-    return [report.heading("Settings"), report.facts(described(stream))]
+    return [report.heading("Settings"), report.facts(settings_in_words(stream))]

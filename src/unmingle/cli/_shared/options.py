@@ -1,9 +1,23 @@
-"""What the options of `unmingle video` may be; each check is the callback of an option."""
+"""Options that several commands share, and checks of what options may be."""
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+
+
+def penalty(text: str) -> float | str:
+    """Read a penalty: a positive number, or "auto"."""
+    if text == "auto":
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < float("inf"):
+        raise typer.BadParameter(f"expected a positive number or 'auto'; got {text!r}.")
+    return value
 
 
 def suffixed(*suffixes: str) -> Callable[[Path | None], Path | None]:
@@ -15,13 +29,6 @@ def suffixed(*suffixes: str) -> Callable[[Path | None], Path | None]:
         return path
 
     return check
-
-
-def film(path: Path | None) -> Path | None:
-    """Check that a film is not to go to standard output."""
-    if path == Path("-"):
-        raise typer.BadParameter("films cannot be written to standard output; give a file or a folder.")
-    return path
 
 
 def above_zero(unit: str = "", *, most: float = float("inf"), closed: bool = False) -> Callable[..., float | None]:
@@ -36,8 +43,8 @@ def above_zero(unit: str = "", *, most: float = float("inf"), closed: bool = Fal
     return check
 
 
-def odd(value: int | None) -> int | None:
-    """Check that the side of a square is odd, so that it has a pixel in its middle."""
-    if value is not None and value % 2 == 0:
-        raise typer.BadParameter(f"expected an odd number from 1 to 15; got {value}.")
-    return value
+Seed = Annotated[int, typer.Option(min=0, help="Seed of whatever is random; the same seed gives the same numbers.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no results and no progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
+RankPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the rank.")]
+OutlierPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the outliers.")]

@@ -1,16 +1,15 @@
-"""What `unmingle train` does: samples from files or a folder of images, and a trained encoder."""
+"""Samples in rows: from arrays and tables in files, or from a folder of images."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators import LearnedRobustPCA
-from ..iterate import Callback, Progress
-from ..media import SizesDifferError, read_images
-from .files import TableError, read_table
+from ..._numpy_files import DamagedError, map_npy
+from ..._validation import require
+from ...apps.tables import TableError, read_table
+from ...media import SizesDifferError, read_images
 
 Array = NDArray[Any]
 
@@ -84,39 +83,40 @@ def _form(shape: tuple[int, ...]) -> str:
     return f"{shape[0]} rows and {shape[1]} columns"
 
 
-def learn(
-    model: LearnedRobustPCA,
-    samples: Samples,
-    parts: Array | None,
-    checkpoint: Path,
-    callback: Callback,
-    tell: Callable[[str], None],
-) -> None:
-    """Train a model, from a checkpoint on if there is one, and write into its card what it was trained on.
+def open_rows(path: Path) -> Any:
+    """Open rows that can be sliced, without reading all of them where the format of the file allows."""
+    if path.suffix.lower() == ".zarr":
+        return _open_zarr(path)
+    if path.suffix.lower() == ".npy" and path.is_file():
+        return _open_npy(path)
+    if not path.exists() or path.suffix.lower() in (".csv", ".npz"):
+        return read_table(path).values
+    raise TableError(f"{path} is none of .zarr, .npy, .npz and .csv; convert it to one of these.")
 
-    Parameters
-    ----------
-    model : LearnedRobustPCA
-        The model.
-    samples : Samples
-        What to learn from.
-    parts : array of shape (n, 2, m), optional
-        True background and foreground.
-    checkpoint : Path
-        File that the work is kept in until it is complete.
-    callback : callable
-        Told how far it is, now and then.
-    tell : callable
-        Told in a sentence when training goes on from a checkpoint that fits.
-    """
-    news = [f"Going on from {checkpoint}."] if checkpoint.exists() else []
 
-    def advance(progress: Progress) -> None:
-        while news:
-            tell(news.pop())
-        callback(progress)
+def _open_npy(path: Path) -> Any:
+    try:
+        rows = map_npy(path)
+    except DamagedError:
+        raise TableError(f"{path} is damaged or holds Python objects; expected one 2-D array of numbers.") from None
+    return _two_dimensional(path, rows)
 
-    model.fit(samples.X, parts, callback=advance, checkpoint=checkpoint)
-    while news:
-        tell(news.pop())
-    model.card_ = {"data": samples.told, **model.card_}
+
+def _open_zarr(path: Path) -> Any:
+    zarr = require("zarr", "dask")
+    if not path.is_dir():
+        raise TableError(f"{path} does not exist.")
+    try:
+        opened = zarr.open(path, mode="r")
+    except Exception as error:
+        raise TableError(f"{path} is no readable zarr array: {error}.") from None
+    if not hasattr(opened, "shape"):
+        names = ", ".join(sorted(opened.array_keys())) or "none"
+        raise TableError(f"{path} is a group of arrays, not an array; give the path of one of them: {names}.")
+    return _two_dimensional(path, opened)
+
+
+def _two_dimensional(path: Path, rows: Any) -> Any:
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise TableError(f"{path} holds an array of shape {rows.shape}; expected 2 dimensions, one sample per row.")
+    return rows

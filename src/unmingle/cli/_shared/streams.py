@@ -3,39 +3,20 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
 
-from .. import load, store
-from ..apps.video import Stream
-from ..encoder import Encoder
-from ..media import IMAGE_RATE, Frame, read_image
-from .video_card import counted
-
-UNSET = {
-    "patience": "never",
-    "region": "the whole picture",
-    "min_area": "by the size of the picture",
-    "smoothing": "by the size of the picture",
-}
-"""What it means that a setting is None."""
-NAMES = {
-    "n_components": "--components",
-    "n_layers": "layers of a frame",
-    "shadows": "--keep-shadows",
-    "start": "frames to start from",
-    "random_state": "seed of the choice of pixels",
-}
-"""What settings are called on the command line or, if they are no options, in words; all others by their name."""
-IN_FRAMES = ("memory", "patience")
+from ... import load, store
+from ...apps.video import Stream
+from ...encoder import Encoder
+from ...media import IMAGE_RATE, Frame, read_image
 
 
 @dataclass(frozen=True)
-class Settings:
+class StreamOptions:
     """Options that a new stream is made from; None where nothing was said. Times are in seconds."""
 
     components: int | None = None
@@ -63,7 +44,7 @@ class Settings:
             )
         wanted: dict[str, Any] = {
             "n_components": self.components,
-            "memory": None if self.memory is None else self.memory * rate,
+            "forgetting": None if self.memory is None else 1.0 - 1.0 / (self.memory * rate),
             "false_alarm_rate": self.false_alarm_rate,
             "pixel_share": self.pixel_share,
             "encoder": "exact" if self.exact else self.encoder and load_network(self.encoder),
@@ -101,7 +82,7 @@ def read_region(path: Path) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return region
 
 
-def first_check(name: str, stream: Stream, settings: Settings, model: Path | None) -> Callable[[Frame], None]:
+def first_check(name: str, stream: Stream, options: StreamOptions, model: Path | None) -> Callable[[Frame], None]:
     """Return what refuses the first frame of a film if it does not fit to a file that was given.
 
     Parameters
@@ -110,7 +91,7 @@ def first_check(name: str, stream: Stream, settings: Settings, model: Path | Non
         What to call the film.
     stream : Stream
         The stream that is to separate it.
-    settings : Settings
+    options : StreamOptions
         Options that it was made from.
     model : path or None
         The file that the stream goes on from.
@@ -121,14 +102,14 @@ def first_check(name: str, stream: Stream, settings: Settings, model: Path | Non
         shape = frame.pixels.shape
         if former.get("shape"):
             _check_former(f"{model} was learnt from", former["shape"], former["dtype"], name, frame.pixels)
-        if settings.region is not None and stream.region is not None and stream.region.shape != shape[:2]:
+        if options.region is not None and stream.region is not None and stream.region.shape != shape[:2]:
             (height, width), (rows, columns) = stream.region.shape, shape[:2]
             raise ValueError(
-                f"{settings.region} has {width} x {height} pixels, but {name} has {columns} x {rows}; "
+                f"{options.region} has {width} x {height} pixels, but {name} has {columns} x {rows}; "
                 "a region must be as large as the frames."
             )
-        if settings.encoder is not None and isinstance(stream.encoder, Encoder):
-            _check_network(settings.encoder, stream.encoder.components.shape[1], name, shape)
+        if options.encoder is not None and isinstance(stream.encoder, Encoder):
+            _check_network(options.encoder, stream.encoder.components.shape[1], name, shape)
 
     return check
 
@@ -160,30 +141,3 @@ def _hint(shape: Sequence[int], expected: Sequence[int]) -> str:
     if len(shape) == len(expected):
         return ""
     return "; add --colour" if len(expected) == 3 else "; leave --colour out"
-
-
-def described(stream: Stream) -> dict[str, str]:
-    """The settings of a stream in words, by the names of the options."""
-    names = [name for name in signature(Stream).parameters if hasattr(stream, name)]
-    return {_option(name, stream): _in_words(name, getattr(stream, name)) for name in names}
-
-
-def _option(name: str, stream: Stream) -> str:
-    if name == "encoder" and not isinstance(stream.encoder, Encoder):
-        return "--exact"
-    return NAMES.get(name, f"--{name.replace('_', '-')}")
-
-
-def _in_words(name: str, value: Any) -> str:
-    if value is None:
-        return UNSET.get(name, "not set")
-    if name == "encoder" and isinstance(value, str):
-        value = value == "exact"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, np.ndarray):
-        return f"{np.count_nonzero(value) / value.size:.0%} of the picture"
-    if isinstance(value, Encoder):
-        return f"a trained network of {counted(value.n_layers, 'layer')}"
-    words = f"{value:g}" if isinstance(value, float) else str(value)
-    return f"{words} frames" if name in IN_FRAMES else words

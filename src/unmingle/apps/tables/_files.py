@@ -1,22 +1,17 @@
-"""Files of the commands.
-
-Tables of numbers are read with the names of their rows and columns and written back in the same format; folders for
-results are made ready before the work begins.
-"""
+"""Tables of numbers in files: read with the names of their rows and columns, written back in the same format."""
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import store
-from .._numpy_files import (
+from ... import store
+from ..._numpy_files import (
     ArrayHeader,
     DamagedError,
     check_memory,
@@ -38,7 +33,7 @@ class TableError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class NamedTable:
     """Numbers with the names of their rows and columns.
 
     Attributes
@@ -60,7 +55,7 @@ class Table:
     header_is_numeric: bool = False
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> NamedTable:
     """Read a table from a .csv file with a header, a .npy file or a .npz file.
 
     Parameters
@@ -70,7 +65,7 @@ def read_table(path: Path) -> Table:
 
     Returns
     -------
-    Table
+    NamedTable
         At least one row and two columns; every number is finite or missing.
 
     Raises
@@ -92,17 +87,6 @@ def read_table(path: Path) -> Table:
     return table
 
 
-def ready_folder(folder: Path, option: str = "--out") -> Path:
-    """Make the folder, if need be, and see to it that files can be written there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
-            return folder
-    except OSError as error:
-        reason = f"{error.strerror}; choose another {option}"
-        raise store.StoreError(f"{folder} is no folder to write to: {reason}.") from error
-
-
 def _check_shape(path: Path, n_rows: int, n_columns: int) -> None:
     if n_rows == 0:
         raise TableError(f"{path} has no rows of numbers.")
@@ -110,7 +94,7 @@ def _check_shape(path: Path, n_rows: int, n_columns: int) -> None:
         raise TableError(f"{path} has too few columns of numbers: expected at least 2; got {n_columns}.")
 
 
-def _check_values(path: Path, table: Table) -> None:
+def _check_values(path: Path, table: NamedTable) -> None:
     _check_shape(path, *table.values.shape)
     infinite = np.argwhere(np.isinf(table.values))
     if infinite.size:
@@ -121,7 +105,7 @@ def _check_values(path: Path, table: Table) -> None:
         )
 
 
-def _read_csv(path: Path) -> Table:
+def _read_csv(path: Path) -> NamedTable:
     text = _text(path)
     header_line = next(line for line in text.splitlines() if line.strip())
     delimiter = max(",;\t", key=header_line.count)
@@ -149,7 +133,7 @@ def _read_csv(path: Path) -> Table:
             for name, line in zip(rows, values, strict=True):
                 writer.writerow([name, *line.tolist()] if corner else line.tolist())
 
-    return Table(numbers, rows, columns, write, header_is_numeric=all(map(_is_number, header)))
+    return NamedTable(numbers, rows, columns, write, header_is_numeric=all(map(_is_number, header)))
 
 
 def _text(path: Path) -> str:
@@ -206,7 +190,7 @@ def _positions(count: int) -> Sequence[str]:
     return [str(position) for position in range(count)]
 
 
-def _read_npy(path: Path) -> Table:
+def _read_npy(path: Path) -> NamedTable:
     try:
         _check_header(path, npy_header(path))
         values = read_npy(path)
@@ -220,7 +204,7 @@ def _read_npy(path: Path) -> Table:
     return _array_table(values, write)
 
 
-def _read_npz(path: Path) -> Table:
+def _read_npz(path: Path) -> NamedTable:
     try:
         name = _array_name(path, npz_names(path))
         _check_header(path, npz_header(path, name))
@@ -261,5 +245,5 @@ def _check_header(path: Path, header: ArrayHeader) -> None:
     check_memory(header)
 
 
-def _array_table(values: Array, write: Callable[[Path, Array], None]) -> Table:
-    return Table(values, _positions(values.shape[0]), _positions(values.shape[1]), write)
+def _array_table(values: Array, write: Callable[[Path, Array], None]) -> NamedTable:
+    return NamedTable(values, _positions(values.shape[0]), _positions(values.shape[1]), write)

@@ -1,14 +1,15 @@
 """What `unmingle export` and `unmingle info` do with the encoders of saved models."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import load, store
-from .._validation import require
-from ..encoder import Encoder
+from ... import load, store
+from ..._validation import require
+from ...encoder import Encoder
 
 Array = NDArray[Any]
 
@@ -144,3 +145,23 @@ def departure(encoder: Encoder) -> float:
         for own, plain in zip(encoder.layers, encoder.untrained().layers, strict=True)
         if own.size
     )
+
+
+def encoder_facts(figures: Mapping[str, Any]) -> dict[str, str]:
+    """The form of an encoder in words."""
+    least, most = figures["outlier_penalty"]
+    outliers = f"{least:.4g}" if least == most else f"{least:.4g} to {most:.4g}"
+    signs = [part for part in ("codes", "outliers") if figures[f"nonnegative_{part}"]]
+    facts = {
+        "features": str(figures["features"]),
+        "components": str(figures["components"]),
+        "layers": f"{figures['layers']}, {'tied' if figures['tied'] else 'each with its own numbers'}",
+        "structure": str(figures["structure"]),
+        "signs": f"{' and '.join(signs)} not negative" if signs else "any",
+        "penalties": f"rank {figures['rank_penalty']:.4g}, outliers {outliers}",
+        "size": f"{figures['bytes']:,} bytes, {figures['dtype']}",
+    }
+    if "departure" in figures:
+        moved = f"moved the layers from Algorithm 1 by {figures['departure']:.1e} of their size"
+        facts["training"] = moved if figures["departure"] else "none, the layers are those of Algorithm 1"
+    return facts

@@ -2,14 +2,15 @@
 
 import csv
 import json
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from ..apps.video import Separation
-from ..store import write_atomically
-from .steps import Steps
+from ...store import write_atomically
+from ._result import Separation
 
 LEAST_FRAMES = 3
 """What is there for fewer frames is no event."""
@@ -17,6 +18,36 @@ LEAST_GAP = 1.5
 """Steps from frame to frame; an event goes on for so long whatever the gap is."""
 COUNTING = ("watching", "frozen")
 """States in which foreground counts; while the scene changes as a whole it says little."""
+
+
+_LAST_STEPS = 25
+"""How many of the last steps tell what is typical."""
+
+
+class FrameStep:
+    """How far the frames of a film are apart: the median of the last steps, so that a single gap does not count.
+
+    Parameters
+    ----------
+    rate : float, optional
+        Frames in a second, for as long as there is one frame only.
+    """
+
+    def __init__(self, rate: float | None = None) -> None:
+        self._steps: deque[float] = deque(maxlen=_LAST_STEPS)
+        self._last: float | None = None
+        self._first = 1.0 / rate if rate else 0.0
+
+    def add(self, time: float) -> None:
+        """Take in the time of the next frame."""
+        if self._last is not None:
+            self._steps.append(max(0.0, time - self._last))
+        self._last = time
+
+    @property
+    def typical(self) -> float:
+        """Seconds from one frame to the next."""
+        return median(self._steps) if self._steps else self._first
 
 
 @dataclass
@@ -80,12 +111,12 @@ class EventFinder:
         self._open: Event | None = None
         self._frames = 0
         self._seen = 0.0
-        self._steps = Steps(rate)
+        self._step = FrameStep(rate)
 
     def push(self, number: int, found: Separation) -> None:
         """Look at the next frame."""
-        self._steps.add(found.time)
-        step = self._steps.typical
+        self._step.add(found.time)
+        step = self._step.typical
         if self._open is not None and found.time - self._seen > max(self.gap, LEAST_GAP * step):
             self.close()
         if not found.boxes or found.score <= 0.0 or found.state not in COUNTING:
