@@ -9,7 +9,7 @@ from numpy.random import Generator
 from ._canvas import Array, Canvas, Mover, Scene, Stroke, check_film, expose, perform
 from ._chance import oscillation, smooth_noise, wander
 from ._movers import Car, on_stage, passage, passers_by
-from .street import FACADE_END, PAVEMENT_END, paint_street
+from ._street import FACADE_END, PAVEMENT_END, paint_street
 
 TURN = 0.0015
 LARGEST = 3.2

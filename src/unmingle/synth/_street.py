@@ -181,21 +181,32 @@ def _light_over_time(n_frames: int, rng: Generator) -> Array:
 
 
 @dataclass(frozen=True)
-class _Person:
+class _Passer:
+    """Who crosses the picture between two times."""
+
     enters: float
     leaves: float
     rightwards: bool
+    aspect: float
+
+    def strokes(self, time: float) -> Iterator[Stroke]:
+        share = (time - self.enters) / (self.leaves - self.enters)
+        return self.after(share) if 0.0 <= share <= 1.0 else iter(())
+
+    def after(self, share: float) -> Iterator[Stroke]:
+        """Yield the strokes after a share of the time."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Pedestrian(_Passer):
     foot: float
     height: float
     coat: float
     trousers: float
     rests: bool
-    aspect: float
 
-    def strokes(self, time: float) -> Iterator[Stroke]:
-        share = (time - self.enters) / (self.leaves - self.enters)
-        if not 0.0 <= share <= 1.0:
-            return
+    def after(self, share: float) -> Iterator[Stroke]:
         way = _way_with_rest(share) if self.rests else share
         x = _crossing(way, self.rightwards, self.aspect, margin=0.12)
         swing = 0.16 * self.height * np.sin(2.0 * np.pi * way * self.aspect / (0.8 * self.height))
@@ -210,19 +221,12 @@ class _Person:
 
 
 @dataclass(frozen=True)
-class _Car:
-    enters: float
-    leaves: float
-    rightwards: bool
+class _PassingCar(_Passer):
     body: float
-    aspect: float
 
-    def strokes(self, time: float) -> Iterator[Stroke]:
-        share = (time - self.enters) / (self.leaves - self.enters)
-        if not 0.0 <= share <= 1.0:
-            return
+    def after(self, share: float) -> Iterator[Stroke]:
         x = _crossing(share, self.rightwards, self.aspect, margin=0.3)
-        yield from car_strokes(x, 0.86, self.rightwards, self.body)
+        return car_strokes(x, 0.86, self.rightwards, self.body)
 
 
 def _crossing(way: float, rightwards: bool, aspect: float, margin: float) -> float:
@@ -235,10 +239,10 @@ def _way_with_rest(share: float) -> float:
     return float(np.interp(share, [0.0, 0.4, 0.73, 1.0], [0.0, 0.6, 0.6, 1.0]))
 
 
-def _people(count: int, aspect: float, rng: Generator) -> Iterator[_Person]:
+def _people(count: int, aspect: float, rng: Generator) -> Iterator[_Pedestrian]:
     for index in range(count):
         enters = (index + rng.uniform(0.0, 0.5)) / (count + 1.0) - 0.1
-        yield _Person(
+        yield _Pedestrian(
             enters=enters,
             leaves=enters + (0.62 if index == 0 else rng.uniform(0.34, 0.5)),
             rightwards=bool(index % 2 == 0),
@@ -251,10 +255,10 @@ def _people(count: int, aspect: float, rng: Generator) -> Iterator[_Person]:
         )
 
 
-def _cars(count: int, aspect: float, rng: Generator) -> Iterator[_Car]:
+def _cars(count: int, aspect: float, rng: Generator) -> Iterator[_PassingCar]:
     for index in range(count):
         enters = (index + rng.uniform(0.2, 0.7)) / (count + 0.2)
-        yield _Car(
+        yield _PassingCar(
             enters=enters,
             leaves=enters + rng.uniform(0.14, 0.2),
             rightwards=bool(rng.integers(2)),
