@@ -103,8 +103,8 @@ def _run(path: Path, workers: int) -> dict[str, Any]:
 
 
 def _warm_up() -> None:
-    made = subspace_stream(1000, 200, 3, noise=0.05, block_size=1000, dtype=np.float32, random_state=0)
-    _pass_over(next(made).X, passes=1)
+    size = {"m": QUICK.m, "rank": QUICK.q, "block_size": 1000}
+    _pass_over(next(subspace_stream(1000, **size, noise=0.05, dtype=np.float32, random_state=0)).X, passes=1)
 
 
 def _row(work: Work, machine: Machine, runs: Sequence[dict[str, Any]], workers: int) -> dict[str, Any]:
