@@ -103,6 +103,49 @@ def test_no_module_is_named_like_a_function_it_exports():
     assert_none(confusing, "Modules named like a function they export")
 
 
+def imports_of(path):
+    """Full names of whatever a file imports, each as a list of its parts."""
+    here = path.relative_to(ROOT / "src").parts if PACKAGE in path.parents else path.relative_to(ROOT).parts
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom):
+            base = [*here[: -node.level], *(node.module or "").split(".")] if node.level else node.module.split(".")
+            yield from ([*filter(None, base), alias.name] for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.split(".") for alias in node.names)
+
+
+def is_foreign(name, path):
+    """Whether a part of the name is private to a folder that the file is not in."""
+    private = [depth for depth, part in enumerate(name) if part.startswith("_") and not part.endswith("__")]
+    owners = [ROOT.joinpath("src", *name[:depth]) for depth in private]
+    folders = [owner if owner.is_dir() else owner.parent for owner in owners]
+    return name[0] == "unmingle" and any(folder not in path.parents for folder in folders)
+
+
+def test_nobody_imports_what_is_private_to_another_folder():
+    """Tests may."""
+    files = (path for path in sources() if ROOT / "tests" not in path.parents)
+    foreign = [
+        f"{place(path)}: {'.'.join(name)}" for path in files for name in imports_of(path) if is_foreign(name, path)
+    ]
+    assert_none(foreign, "Imports of what is private to another folder")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "foreign"),
+    [
+        ("unmingle._validation.require", "cli/demo.py", False),
+        ("unmingle.online._noise.Pace", "online/_start.py", False),
+        ("unmingle.online._noise._floor", "online/_start.py", False),
+        ("unmingle.online._noise.Pace", "estimators/_online.py", True),
+        ("unmingle.online._stored", "estimators/_online.py", True),
+        ("unmingle.__version__", "cli/demo.py", False),
+    ],
+)
+def test_private_is_what_only_the_own_folder_may_import(name, file, foreign):
+    assert is_foreign(name.split("."), PACKAGE / file) == foreign
+
+
 @pytest.mark.parametrize(
     ("source", "lines"),
     [
