@@ -25,7 +25,7 @@ from .iterate import Callback, run
 from .linalg import LowRank, scale_root
 from .objective import certify_unconstrained, gap_criterion, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
-from .solvers._pcp import certify as certify_pursuit
+from .solvers import certify_pursuit
 
 __all__ = ["Decomposition", "decompose", "penalty_max"]
 

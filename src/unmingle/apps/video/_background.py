@@ -243,7 +243,7 @@ class Background:
 
     def _show(self) -> None:
         """Put together what a look needs; arrays are shared, so only a new step or penalty calls for it."""
-        self.scene = kernels.Scene(
+        self.scene = kernels.Scenery(
             scale=self.scale,
             white=None if self.last.dtype.kind == "f" else white_of(self.last.dtype),
             atoms=self.components,

@@ -46,7 +46,7 @@ class Detector:
         self.watched = height * width if region is None else max(1, int(np.count_nonzero(region)))
         """Pixels of the region of interest."""
         size, entries = height * width, height * width * self.channels
-        self.canvas = kernels.Canvas(
+        self.canvas = kernels.Workspace(
             channels=(0,) * self.channels,
             square=(0,) * smoothing,
             region=None if region is None else region.reshape(-1).view(np.uint8),
