@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from unmingle.apps.video._light import robust_line
+from unmingle.apps.video._scene_change import robust_line
 from unmingle.kernels import Memory, Scenery, Workspace, frame_codes, learn_from_frame, look_at_frame, zeros_for
 from unmingle.kernels._regions import keep_regions
 from unmingle.kernels._video import count_neighbours

@@ -13,9 +13,8 @@ from ._shared.options import Json, Quiet, above_zero, suffixed
 from ._shared.paths import ready_outputs
 
 if TYPE_CHECKING:
-    from ..apps.video import Stream, Watched
+    from ..apps.video import Outputs, Stream, Watched
 
-FILMS = ("--background", "--foreground", "--mask")
 MOST_EVENTS = 20
 """How many events are listed in the terminal."""
 
@@ -185,8 +184,7 @@ def run(
             components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder, region, min_area,
             smoothing, keep_shadows or None,
         )  # fmt: skip
-        named = {f"--{name}": path for name, path in outputs.wanted().items()}
-        ready_outputs(named, {"IN": Path(source), "--encoder": encoder, "--region": region}, may_be_folders=FILMS)
+        _ready(outputs, {"IN": Path(source), "--encoder": encoder, "--region": region})
         resumed = model if model is not None and model.exists() else None
         _check_options(options.given(), resumed, freeze=freeze, colour=colour)
         _warn_of_file(source, live)
@@ -194,10 +192,8 @@ def run(
         with open_frames(_place(source), colour=colour, live=live) as frames, Interrupts() as interrupts:
             stream = (stream or options.stream(frames.rate)).freeze(freeze)
             total = min((count for count in (frames.n_frames, max_frames) if count is not None), default=None)
-            with (
-                _screen(preview, stream, frames.name, port) as screen,
-                console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s") as advance,
-            ):
+            bar = console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s")
+            with _screen(preview, stream, frames.name, port) as screen, bar as advance:
                 watched = watch(
                     frames, stream, outputs, event_gap=event_gap, max_frames=max_frames, seconds=seconds, screen=screen,
                     check=first_check(frames.name, stream, options, resumed), callback=advance, interrupts=interrupts,
@@ -205,6 +201,11 @@ def run(
     if watched.tally.frames and (as_json or not quiet):
         _show(source, watched, bool(outputs.wanted()), as_json=as_json)
     _end(watched, terminated=interrupts.terminated)
+
+
+def _ready(outputs: "Outputs", inputs: dict[str, Path | None]) -> None:
+    named = {f"--{name}": path for name, path in outputs.wanted().items()}
+    ready_outputs(named, inputs, may_be_folders=tuple(f"--{name}" for name in outputs.films()))
 
 
 def _place(source: str) -> str | int:

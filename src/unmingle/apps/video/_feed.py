@@ -9,7 +9,7 @@ from typing import Protocol
 from ...media import Frame, FrameSource, MediaError
 
 
-class Interrupts(Protocol):
+class InterruptGate(Protocol):
     """Holds interrupts back while frames are worked on."""
 
     @property
@@ -21,7 +21,7 @@ class Interrupts(Protocol):
 
 
 class AtAnyTime:
-    """Interrupts as Python raises them."""
+    """InterruptGate as Python raises them."""
 
     pending = False
 
@@ -37,7 +37,7 @@ class Feed:
     ----------
     source : FrameSource
         Where they come from.
-    interrupts : Interrupts
+    interrupts : InterruptGate
         Allowed while waiting for a frame.
     max_frames : int, optional
         How many frames to take at most.
@@ -59,7 +59,7 @@ class Feed:
     def __init__(
         self,
         source: FrameSource,
-        interrupts: Interrupts,
+        interrupts: InterruptGate,
         *,
         max_frames: int | None,
         seconds: float | None,
@@ -97,7 +97,7 @@ class Feed:
 class Playback:
     """Keeps to the time of a film, so that a person can watch it, until there is an interrupt."""
 
-    def __init__(self, interrupts: Interrupts) -> None:
+    def __init__(self, interrupts: InterruptGate) -> None:
         self._interrupts = interrupts
         self._begun: float | None = None
 

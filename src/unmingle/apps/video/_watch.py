@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from ...iterate import Callback, Progress
 from ...media import Frame, FrameSource, open_frames
 from ._events import EventFinder, FrameStep
-from ._feed import AtAnyTime, Feed, Interrupts, Playback
+from ._feed import AtAnyTime, Feed, InterruptGate, Playback
 from ._films import Films
 from ._highlights import Highlights
 from ._outputs import Outputs, write_results
@@ -35,7 +35,7 @@ def watch(
     screen: Screen | None = None,
     check: Callable[[Frame], None] | None = None,
     callback: Callback | None = None,
-    interrupts: Interrupts | None = None,
+    interrupts: InterruptGate | None = None,
 ) -> Watched:
     """Separate a whole film, find its events, and write what is wanted of it.
 
@@ -61,7 +61,7 @@ def watch(
         Raises an error if the first frame is none of those that are expected.
     callback : callable, optional
         Called with an `unmingle.iterate.Progress` after each frame; a true answer ends the film there.
-    interrupts : Interrupts, optional
+    interrupts : InterruptGate, optional
         Allowed only while waiting for a frame, so that all that came is finished; at any time by default.
 
     Returns
