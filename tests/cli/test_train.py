@@ -230,6 +230,16 @@ def test_wrong_usage(run, data, arguments):
     assert not list(data.glob("model*"))
 
 
+def test_samples_need_no_word_and_a_folder_of_that_name_is_a_path(run, data, frames):
+    command = ["rows.npy", *QUICK, "--json"]
+    assert run("train", *command).out == run("train", "samples", *command).out != ""
+    assert run("train", *QUICK, "--quiet", "rows.npy") == (0, "", "")
+    frames.rename("samples")
+    told = json.loads(run("train", "./samples", *QUICK, "--json").out)
+    assert told["card"]["data"].startswith("samples, ")
+    assert run("train", "samples", *QUICK).code == 2
+
+
 def test_the_model_file_must_be_named(run, data):
     assert run("train", "rows.npy").code == 2
 
