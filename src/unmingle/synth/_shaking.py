@@ -11,8 +11,8 @@ from ._chance import oscillation, smooth_noise, wander
 from ._movers import Car, on_stage, passage, passers_by
 from ._street import FACADE_END, PAVEMENT_END, paint_street
 
-TURN = 0.0015
-LARGEST = 3.2
+TURN, LARGEST = 0.0015, 3.2
+"""Radians that the camera turns by for each pixel that it shifts by, and deviations that no shift exceeds."""
 
 
 def shaking_scene(
