@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from .._validation import is_panic
+from ..reproduce import EXPERIMENTS
 from . import console
 from .interrupts import exit_code
 from .options import Json, Quiet, Seed, penalty
@@ -277,20 +278,22 @@ def export(
         console.print_export(figures, out)
 
 
-class Experiment(StrEnum):
-    """What can be reproduced."""
-
-    TABLE1 = "table1"
-    ONLINE = "online"
-    VIDEO = "video"
+def known_experiment(name: str) -> str:
+    """Refuse an experiment that there is not."""
+    if name not in EXPERIMENTS:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, EXPERIMENTS))}.")
+    return name
 
 
 @app.command()
 def reproduce(
     experiment: Annotated[
-        Experiment,
+        str,
         typer.Argument(
-            help="table1: encoders on faces not seen. online: faces in the order of time. video: films, with masks."
+            metavar=f"{{{'|'.join(EXPERIMENTS)}}}",
+            help=" ".join(f"{name}: {known.help}." for name, known in EXPERIMENTS.items()),
+            callback=known_experiment,
+            autocompletion=lambda: list(EXPERIMENTS),
         ),
     ],
     data: Annotated[
@@ -309,22 +312,9 @@ def reproduce(
     each person, or in the order of time. Cells of table1 are kept as they are done: the same command goes on from them.
     For video it holds the known films; with OpenCV installed, its methods are compared too.
     """
-    with console.warnings_as_sentences():
-        from . import reproduction
-        from .files import ready_folder
+    from . import reproduction
 
-        folder, target = reproduction.data_folder(data), ready_folder(out)
-        with console.counter(f"Reproducing {experiment}", None, quiet=quiet) as advance:
-            if experiment is Experiment.TABLE1:
-                result = reproduction.table1(folder, target, max_steps, jobs or -1, advance)
-            elif experiment is Experiment.ONLINE:
-                result = reproduction.online(folder, target, max_steps, advance)
-            else:
-                result = reproduction.video(folder, target, max_steps, advance)
-    if as_json:
-        console.print_json(result)
-    elif not quiet:
-        console.print_reproduction(reproduction.tables(experiment, result), target / f"{experiment}.html")
+    reproduction.run(experiment, data, out, max_steps, jobs, quiet=quiet, as_json=as_json)
 
 
 @app.command()

@@ -277,13 +277,11 @@ def _spectra(demo: Demo) -> str:
     X = demo.scene.frames.reshape(demo.n_frames, -1)
     shown = min(30, demo.n_frames)
     camera = np.linalg.svd(X, compute_uv=False)[:shown]
-    plot = report.log_plot(
-        [
-            report.Series("background", singular_values(demo.part)[:shown].tolist(), "dots"),
-            report.Series("camera", camera.tolist(), "dots"),
-        ],
-        x_label="number",
-        y_label="singular value",
+    values = {"background": singular_values(demo.part)[:shown], "camera": camera}
+    plot = report.curves(
+        [report.Series(name, range(1, len(found) + 1), found.tolist(), "dots") for name, found in values.items()],
+        x=report.Axis("number", steps=report.WHOLE),
+        y=report.Axis("singular value", log=True),
     )
     return report.figure(
         plot, "Noise and passers-by give the film full rank; the background needs only a few patterns."
@@ -291,6 +289,6 @@ def _spectra(demo: Demo) -> str:
 
 
 def _descent(demo: Demo) -> str:
-    curve = report.Series("relative duality gap", demo.measures)
-    plot = report.log_plot([curve], x_label="iteration", y_label="gap")
+    curve = report.Series("relative duality gap", range(1, len(demo.measures) + 1), demo.measures)
+    plot = report.curves([curve], x=report.Axis("iteration", steps=report.WHOLE), y=report.Axis("gap", log=True))
     return report.figure(plot, "How far the answer is, at most, from the best one, after each iteration.")
