@@ -290,7 +290,7 @@ def reproduce(
     experiment: Annotated[
         str,
         typer.Argument(
-            metavar=f"{{{'|'.join(EXPERIMENTS)}}}",
+            metavar="|".join(EXPERIMENTS),
             help=" ".join(f"{name}: {known.help}." for name, known in EXPERIMENTS.items()),
             callback=known_experiment,
             autocompletion=lambda: list(EXPERIMENTS),

@@ -53,23 +53,18 @@ def table1(
     from joblib import Parallel, delayed, parallel_config
 
     path = Path(out) / "table1.json"
-    settings = {"layers": list(layers), "steps": max_steps, "batch": BATCH, "seed": seed,
-                "rank_penalty": RANK_PENALTY, "outlier_penalty": OUTLIER_PENALTY}  # fmt: skip
     sets = list(sets)
-    settings["data"] = {faces.name: faces.digest for faces in sets}
+    settings = {"layers": list(layers), "steps": max_steps, "batch": BATCH, "seed": seed,
+                "rank_penalty": RANK_PENALTY, "outlier_penalty": OUTLIER_PENALTY,
+                "data": {faces.name: faces.digest for faces in sets}}  # fmt: skip
     result = _kept(path, settings)
     total = sum(len(faces.splits(seed)) for faces in sets) * len(METHODS) * len(layers)
-
-    def missing() -> Iterator[tuple[Any, ...]]:
-        for faces in sets:
-            for name, (train, test) in faces.splits(seed).items():
-                yield from _missing_cells(result, faces, name, train, test, layers)
 
     def work(key: tuple[str, str, str, int], case: Case) -> tuple[Any, dict[str, float]]:
         return key, case.cell(METHODS[key[2]], key[3], max_steps, seed)
 
     with parallel_config("loky", inner_max_num_threads=1):
-        tasks = (delayed(work)(key, case) for key, case in missing())
+        tasks = (delayed(work)(*cell) for faces in sets for cell in _missing_cells(result, faces, layers, seed))
         for (face_set, split, method, depth), costs in Parallel(n_jobs, return_as="generator_unordered")(tasks):
             result["sets"][face_set][split]["cells"].setdefault(method, {})[str(depth)] = costs
             _keep(path, result)
@@ -80,27 +75,27 @@ def table1(
 
 
 def _missing_cells(
-    result: dict[str, Any], faces: FaceSet, split: str, train: Any, test: Any, layers: Sequence[int]
+    result: dict[str, Any], faces: FaceSet, layers: Sequence[int], seed: int
 ) -> Iterator[tuple[tuple[str, str, str, int], Case]]:
-    entry = result["sets"].setdefault(faces.name, {}).setdefault(split, {"cells": {}})
-    keys = [
-        (faces.name, split, method, depth)
-        for depth in sorted(layers, reverse=True)
-        for method in METHODS
-        if str(depth) not in entry["cells"].get(method, {})
-    ]
-    if not keys:
-        return
-    case = Case.of(faces.X[train], faces.X[test], faces.n_components)
-    entry |= {
-        "n_train": len(train),
-        "n_test": len(test),
-        "n_features": faces.X.shape[1],
-        "n_components": faces.n_components,
-        "exact": {name: case.exact(name) for name in case.dictionaries},
-    }
-    for key in keys:
-        yield key, case
+    for split, (train, test) in faces.splits(seed).items():
+        entry = result["sets"].setdefault(faces.name, {}).setdefault(split, {"cells": {}})
+        keys = [
+            (faces.name, split, method, depth)
+            for depth in sorted(layers, reverse=True)
+            for method in METHODS
+            if str(depth) not in entry["cells"].get(method, {})
+        ]
+        if not keys:
+            continue
+        case = Case.of(faces.X[train], faces.X[test], faces.n_components)
+        entry |= {
+            "n_train": len(train),
+            "n_test": len(test),
+            "n_features": faces.X.shape[1],
+            "n_components": faces.n_components,
+            "exact": {name: case.exact(name) for name in case.dictionaries},
+        }
+        yield from ((key, case) for key in keys)
 
 
 def _count(result: dict[str, Any]) -> int:
