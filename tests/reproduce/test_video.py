@@ -24,7 +24,7 @@ from unmingle.reproduce.video._hall import (
     train_layers,
 )
 from unmingle.reproduce.video._lobby import find_switches, settling, shares
-from unmingle.reproduce.video._masks import Record, mask_table, race
+from unmingle.reproduce.video._masks import FilmScore, mask_table, race
 from unmingle.reproduce.video._rivals import MEDIAN, REFERENCE, Rival, ours, peer, rivals
 
 PENALTIES = {"rank_penalty": 0.1, "outlier_penalty": 1e-3}
@@ -157,7 +157,7 @@ def test_table_has_means_over_seeds_and_films_and_ratios(scene):
     good, none = (race(scene, [knowing("m", scene, hits)], first=0)["m"].counts for hits in (True, False))
 
     def record(counts, factor):
-        return Record(counts, [factor * second for second in seconds])
+        return FilmScore(counts, [factor * second for second in seconds])
 
     races = {
         "one": [{REFERENCE: record(found, 2), "mine": record(good, 1)} for found in (good, none)],

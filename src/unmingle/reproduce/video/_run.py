@@ -27,7 +27,7 @@ from ._data import (
 from ._findings import Strip, VideoFindings
 from ._hall import N_TEST, N_TRAIN, STEPS, TRAINED, hall
 from ._lobby import FULL, find_switches, settling, shares
-from ._masks import FIRST_SCORED, Record, mask_table, race
+from ._masks import FIRST_SCORED, FilmScore, mask_table, race
 from ._page import film_f, hall_png, or_dash, video_page
 from ._rivals import WITHOUT_OPENCV, lobby_rivals, one_thread, opencv, rivals
 
@@ -138,9 +138,9 @@ def _read(folder: str | Path, name: str, read: Callable[[Path], T]) -> T | None:
 
 def _races(
     highway: Film | None, seeds: Sequence[int], scene_size: tuple[int, int, int], cv2: Any, tally: _Tally
-) -> tuple[dict[str, list[dict[str, Record]]], dict[str, Strip]]:
+) -> tuple[dict[str, list[dict[str, FilmScore]]], dict[str, Strip]]:
     """Records of all methods on all films, and one frame of each film."""
-    races: dict[str, list[dict[str, Record]]] = {}
+    races: dict[str, list[dict[str, FilmScore]]] = {}
     strips = {}
     for name, seed in [("highway", None)] * (highway is not None) + [(name, seed) for name in SCENES for seed in seeds]:
         film = make_scene(name, seed, *scene_size) if seed is not None else highway
