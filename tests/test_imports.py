@@ -11,7 +11,6 @@ OPTIONAL = [
     "av",
     "dask",
     "distributed",
-    "matplotlib",
     "onnx",
     "onnxruntime",
     "pandas",
@@ -99,7 +98,7 @@ X[3, 4] += 10
     assert done.stdout == "done\n", done.stderr
 
 
-@pytest.mark.parametrize(("package", "extra"), [("torch", "train"), ("PIL", "media"), ("matplotlib", "plot")])
+@pytest.mark.parametrize(("package", "extra"), [("torch", "train"), ("PIL", "media")])
 def test_missing_extra_names_the_command(package, extra):
     done = python(f"from unmingle._validation import require; require({package!r}, {extra!r})", hide=True)
     sentence = f"ImportError: {package} is not installed; install it with: pip install 'unmingle[{extra}]'"

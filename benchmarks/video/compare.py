@@ -10,8 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle.reproduce.video._data import HIGHWAY, find_film, make_scene, read_highway
-from unmingle.reproduce.video._rivals import Rival, one_thread, opencv, ours, subtractor
+from unmingle.reproduce.video import (
+    HIGHWAY,
+    Rival,
+    find_film,
+    make_scene,
+    one_thread,
+    opencv,
+    ours,
+    read_highway,
+    subtractor,
+)
 
 from .._shared.environment import DATA_VARIABLE
 from .._shared.progress import say

@@ -110,6 +110,7 @@ def test_the_report_shows_moments_and_events(run, visit):
     assert page.count("data:image/jpeg") == 5 * 4
     assert page.count("<svg") == 1
     assert page.count('class="area second"') == 2
+    assert [page.count(mark) for mark in (">0:00<", ">0:06<", ">0 %<")] == [1, 1, 1]
     assert "http" not in page.replace("base64", "")
     for words in ("visit.npz", "90 frames of 64 × 48 pixels", "40–49", "70–74", "false_alarm_rate", "scene changes"):
         assert words in page

@@ -8,9 +8,9 @@ from command_line import failed
 from PIL import Image
 
 from unmingle.objective import projection
-from unmingle.reproduce import DataMissing, FaceSet, online_faces, online_page, read_faces, table1, table1_page
-from unmingle.reproduce.faces import _table1
-from unmingle.reproduce.faces._table1 import METHODS, Case
+from unmingle.reproduce import EXPERIMENTS, DataMissing
+from unmingle.reproduce.faces import FaceSet, online_faces, online_page, read_faces, table1, table1_page
+from unmingle.reproduce.faces._cells import METHODS, Case
 
 
 def made_faces(rng, n, shape=(9, 7), rank=3):
@@ -94,10 +94,15 @@ def test_table_is_complete_and_goes_on_where_it_ended(rng, tmp_path, monkeypatch
             for depth in ("1", "2"):
                 assert entry["exact"]["svd"]["f"] > 0
                 assert np.isfinite(list(entry["cells"][method][depth].values())).all()
+    deepest = [cells["2"] for cells in entry["cells"].values()] + list(entry["exact"].values())
+    head, rows = EXPERIMENTS["table1"].tables(result)[-1]
+    assert head == ["film, split by time", "f", "F"]
+    assert [row[1:] for row in rows] == [[f"{costs['f']:.4f}", f"{costs['F']:.4f}"] for costs in deepest]
     page = table1_page(result)
     assert page.count("<svg") == 2
+    assert page.count("<polyline") == 2 * len(METHODS)
     assert f"{entry['cells']['imitation']['2']['f']:.4f}" in page
-    monkeypatch.setattr(_table1, "_cell", lambda *_: pytest.fail("was done already"))
+    monkeypatch.setattr(Case, "cell", lambda *_: pytest.fail("was done already"))
     assert table1([faces], tmp_path, layers=(1, 2), max_steps=10, n_jobs=1) == result
 
 
@@ -109,7 +114,10 @@ def test_online_encoder_is_judged_before_it_learns(rng, tmp_path):
     np.testing.assert_allclose(first["online"], first["offline"], rtol=1e-6)
     exact, offline = (np.array(result["F"][name]) for name in ("exact, first dictionary", "offline"))
     assert (exact <= offline * (1 + 1e-5)).all()
-    assert online_page(result).count("<svg") == 1
+    ((_, rows),) = EXPERIMENTS["online"].tables(result)
+    assert rows == [[name, f"{np.mean(values[100:]):.4f}"] for name, values in result["F"].items()]
+    page = online_page(result)
+    assert (page.count("<svg"), page.count("<polyline")) == (1, 4)
     with pytest.raises(DataMissing, match="needs 210"):
         online_faces(FaceSet("few", faces.images[:150], None, 3), tmp_path)
     people = FaceSet("people", faces.images, np.arange(240), 3)

@@ -1,15 +1,17 @@
 """The video experiment, in small."""
 
 import json
+from io import BytesIO
 
 import numpy as np
 import pytest
 from command_line import failed
+from PIL import Image
 
 from unmingle.encoder import Encoder, exact_answer
 from unmingle.metrics import f_measure
-from unmingle.reproduce import DataMissing, VideoFindings, hall_png, video, video_page
-from unmingle.reproduce.video import _rivals
+from unmingle.reproduce import EXPERIMENTS, DataMissing
+from unmingle.reproduce.video import VideoFindings, _rivals, hall_png, reproduce_video, video_page
 from unmingle.reproduce.video._data import HALL, HIGHWAY, LOBBY, Film, find_film, make_scene, read_hall, read_lobby
 from unmingle.reproduce.video._hall import (
     N_TRAIN,
@@ -22,7 +24,7 @@ from unmingle.reproduce.video._hall import (
     train_layers,
 )
 from unmingle.reproduce.video._lobby import find_switches, settling, shares
-from unmingle.reproduce.video._masks import Record, mask_table, race
+from unmingle.reproduce.video._masks import FilmScore, mask_table, race
 from unmingle.reproduce.video._rivals import MEDIAN, REFERENCE, Rival, ours, peer, rivals
 
 PENALTIES = {"rank_penalty": 0.1, "outlier_penalty": 1e-3}
@@ -105,7 +107,9 @@ def test_hall_is_taken_apart_by_all_methods(rng):
     exact = taken.figures["exact"]
     assert exact["largest_gap"] < 1e-5
     assert all(row["mean_f"] >= exact["mean_f"] * (1 - 1e-5) for row in taken.figures["errors"].values())
-    assert hall_png(taken).startswith(b"\x89PNG")
+    with Image.open(BytesIO(hall_png(taken))) as sheet:
+        first = np.asarray(sheet.convert("L"))[-4 * 16 - 4 * 6 :][:16:2, 6:26:2] / 255
+    np.testing.assert_allclose(first, taken.frames[0], atol=0.005)
 
 
 def test_switches_begin_where_brightness_jumps(rng):
@@ -153,7 +157,7 @@ def test_table_has_means_over_seeds_and_films_and_ratios(scene):
     good, none = (race(scene, [knowing("m", scene, hits)], first=0)["m"].counts for hits in (True, False))
 
     def record(counts, factor):
-        return Record(counts, [factor * second for second in seconds])
+        return FilmScore(counts, [factor * second for second in seconds])
 
     races = {
         "one": [{REFERENCE: record(found, 2), "mine": record(good, 1)} for found in (good, none)],
@@ -184,12 +188,16 @@ def test_without_opencv_our_rows_stay_with_a_sentence(rng, tmp_path, monkeypatch
     np.savez(tmp_path / LOBBY, tdiff=np.diff(frames, axis=0, prepend=np.zeros_like(frames[:1])))
     np.testing.assert_array_equal(read_lobby(tmp_path / LOBBY), frames)
     calls = []
-    found = video(tmp_path, tmp_path, seeds=(0,), scene_size=(60, 48, 64), callback=calls.append)
+    found = reproduce_video(tmp_path, tmp_path, seeds=(0,), scene_size=(60, 48, 64), callback=calls.append)
     assert (calls[-1].done, calls[-1].total) == (280, 280)
     assert json.loads((tmp_path / "video.json").read_text()) == found.figures
     assert found.figures["missing"] == [HALL, HIGHWAY]
     assert found.figures["lobby"]["switches"] == [60]
     assert set(found.figures["masks"]["rows"]) == {"unmingle", "unmingle, 10 % of the pixels"}
+    masks, lamps = EXPERIMENTS["video"].tables(found.figures)
+    assert masks[0] == ["F of masks", "water", "shaking", "crowd", "mean", "frames/s"]
+    assert [row[4] for row in masks[1]] == [f"{row['mean_f']:.3f}" for row in found.figures["masks"]["rows"].values()]
+    assert (lamps[0], [row[0] for row in lamps[1]]) == (["lamps, frames until settled", "unmingle"], ["frame 60"])
     page = video_page(found)
     assert "OpenCV is not installed" in page
     assert f"the data hold no {HALL}, {HIGHWAY}" in page
@@ -211,7 +219,7 @@ def test_page_shows_the_figure_and_all_tables(rng, scene):
 
 def test_command_says_which_films_are_missing(run, tmp_path):
     with pytest.raises(DataMissing, match="holds no films"):
-        video(tmp_path, tmp_path)
+        reproduce_video(tmp_path, tmp_path)
     assert failed(run("reproduce", "video", "--data", tmp_path), HALL, "UNMINGLE_DATA")
     (tmp_path / HALL).write_bytes(b"nothing")
     assert failed(run("reproduce", "video", "--data", tmp_path), "is damaged")

@@ -1,29 +1,31 @@
 """The command `unmingle reproduce`."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..reproduce import EXPERIMENTS, data_folder
 from ._shared import console
 from ._shared.options import Json, Quiet
 from ._shared.paths import ready_folder
 
 
-class Experiment(StrEnum):
-    """What can be reproduced."""
-
-    TABLE1 = "table1"
-    ONLINE = "online"
-    VIDEO = "video"
+def known(name: str) -> str:
+    """Refuse an experiment that there is not."""
+    if name not in EXPERIMENTS:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, EXPERIMENTS))}.")
+    return name
 
 
 def run(
     experiment: Annotated[
-        Experiment,
+        str,
         typer.Argument(
-            help="table1: encoders on faces not seen. online: faces in the order of time. video: films, with masks."
+            metavar="|".join(EXPERIMENTS),
+            help=" ".join(f"{name}: {known.help}." for name, known in EXPERIMENTS.items()),
+            callback=known,
+            autocompletion=lambda: list(EXPERIMENTS),
         ),
     ],
     data: Annotated[
@@ -42,19 +44,13 @@ def run(
     each person, or in the order of time. Cells of table1 are kept as they are done: the same command goes on from them.
     For video it holds the known films; with OpenCV installed, its methods are compared too.
     """
+    chosen = EXPERIMENTS[experiment]
     with console.warnings_as_sentences():
-        from . import reproduction
-
-        folder, target = reproduction.data_folder(data), ready_folder(out)
+        folder, target = data_folder(data), ready_folder(out)
         with console.counter(f"Reproducing {experiment}", None, quiet=quiet) as advance:
-            if experiment is Experiment.TABLE1:
-                result = reproduction.table1(folder, target, max_steps, jobs or -1, advance)
-            elif experiment is Experiment.ONLINE:
-                result = reproduction.online(folder, target, max_steps, advance)
-            else:
-                result = reproduction.video(folder, target, max_steps, advance)
+            result = chosen.run(folder, target, max_steps=max_steps, n_jobs=jobs or -1, callback=advance)
     if as_json:
         console.print_json(result)
     elif not quiet:
-        tables = [console.table(head, rows) for head, rows in reproduction.tables(experiment, result)]
+        tables = [console.table(head, rows) for head, rows in chosen.tables(result)]
         console.show(*tables, Page=target / f"{experiment}.html")

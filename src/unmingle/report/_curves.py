@@ -1,81 +1,237 @@
-"""Plots with matplotlib: every function draws into Axes and returns them."""
+"""Curves as inline SVG, in the classes of the style sheet."""
 
-from collections.abc import Mapping, Sequence
-from io import StringIO
-from typing import Any
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import cycle
+from typing import Literal
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+import numpy as np
 
-__all__ = ["curves", "svg"]
+COLOURS = ("first", "second", "third", "fourth", "fifth", "sixth")
+"""Classes of the series, in their order."""
+LEVELS = ("level dashed", "level dotted")
+"""Classes of the levels, in their order."""
+WHOLE = tuple(float(f"{factor}e{power}") for power in range(12) for factor in (1, 2, 5))
+"""Steps between marks on an axis of whole numbers."""
 
-_INK = "#808890"
-_COLOURS = ("#c2541b", "#2f6f9f", "#6b8e23", "#8a5fa8", "#b8860b", "#4a4f57")
+
+@dataclass(frozen=True)
+class Series:
+    """Points by their coordinates; without a name they are not in the legend.
+
+    A line joins its points, a marked line shows them too, and an area reaches down to the axis.
+    """
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    style: Literal["line", "marked", "dots", "area"] = "line"
+
+
+def _number(value: float, step: float) -> str:
+    if abs(value) >= 1e7 or step < 1e-6:
+        return f"{value:.12g}"
+    digits = len(np.format_float_positional(step, trim="-").partition(".")[2])
+    return f"{value:.{digits}f}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What an axis shows, and where it has marks."""
+
+    label: str = ""
+    log: bool = False
+    """Whether it is logarithmic, with marks at powers of ten."""
+    reaches: Sequence[float] = ()
+    """Numbers that it covers, whatever the points."""
+    steps: Sequence[float] = ()
+    """Distances of marks to choose from, rising; by default 1, 2, 2.5 and 5 times powers of ten."""
+    words: Callable[[float, float], str] = _number
+    """What to write at a number, given the distance of marks as well."""
+
+    def place(self, value: float) -> float:
+        """The number itself or its logarithm; NaN if it has no place on the axis."""
+        if not math.isfinite(value) or (self.log and value <= 0):
+            return math.nan
+        return math.log10(value) if self.log else float(value)
 
 
 def curves(
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    series: Sequence[Series],
     *,
+    x: Axis,
+    y: Axis,
     levels: Mapping[str, float] | None = None,
-    x_label: str = "",
-    y_label: str = "",
-    title: str = "",
-    markers: bool = False,
-    ax: Axes | None = None,
-) -> Axes:
-    """Lines over a common axis, and horizontal levels to compare them with.
+    bands: Sequence[tuple[float, float]] = (),
+    long: bool = False,
+) -> str:
+    """Return series of points in one plot, with a legend below it.
+
+    Numbers that are not finite, or have no logarithm where one is needed, are left out.
 
     Parameters
     ----------
-    lines : mapping of str to (x, y)
-        Points of each line, by its name.
+    series : sequence of Series
+        The first lies on top.
+    x, y : Axis
+        From left to right, and upwards.
     levels : mapping of str to float, optional
-        Heights of dashed lines, by their names.
-    x_label, y_label, title : str
-        What to write.
-    markers : bool
-        Whether to mark the points.
-    ax : Axes, optional
-        Where to draw; a new figure if None.
-
-    Returns
-    -------
-    Axes
+        Heights of broken lines, by their names.
+    bands : sequence of pairs of float
+        From where to where along x the background is shaded.
+    long : bool, default=False
+        Whether the plot is as wide as the page; else it is half as wide, to stand beside another.
 
     Examples
     --------
-    >>> ax = curves({"cost": ([1, 2, 5], [3.0, 2.0, 1.5])}, levels={"least": 1.0}, x_label="layers")
-    >>> [line.get_label() for line in ax.get_lines()]
-    ['cost', 'least']
+    >>> cost = Series("cost", [1, 2, 5], [3.0, 2.0, 1.5])
+    >>> plot = curves([cost], x=Axis("layers", steps=WHOLE), y=Axis("F"), levels={"least": 1.0})
+    >>> plot.count("<polyline"), plot.count("<i ")
+    (1, 2)
     """
-    if ax is None:
-        ax = Figure(figsize=(8.4, 3.6), layout="constrained").add_subplot()
-    for (name, (x, y)), colour in zip(lines.items(), _COLOURS * len(lines), strict=False):
-        ax.plot(x, y, color=colour, label=name, marker="o" if markers else None, markersize=4, linewidth=1.6)
-    for (name, height), style in zip((levels or {}).items(), ("--", ":", "-.") * 9, strict=False):
-        ax.axhline(height, color=_INK, linestyle=style, linewidth=1.2, label=name)
-    ax.set(xlabel=x_label, ylabel=y_label, title=title)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(_INK)
-    ax.tick_params(colors=_INK)
-    for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
-        text.set_color(_INK)
-    ax.legend(frameon=False, labelcolor=_INK, fontsize=9, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return ax
+    levels = levels or {}
+    across = _fitted(x, [*(v for s in series for v in s.x), *(v for band in bands for v in band)], 8 if long else 6)
+    up = _fitted(y, [*(v for s in series for v in s.y), *levels.values()], 5, outwards=True)
+    room = _Room(across, up, *((960, 300) if long else (480, 270)))
+    content = [
+        _labels(room),
+        *(_band(room, *band) for band in bands),
+        *(_level(room, height, kind) for height, kind in zip(levels.values(), cycle(LEVELS), strict=False)),
+        *reversed([_drawn(room, s, kind) for s, kind in zip(series, cycle(COLOURS), strict=False)]),
+    ]
+    description = escape(f"{y.label} over {x.label}" if x.label else y.label)
+    plot = (
+        f'<svg class="plot{" long" if long else ""}" viewBox="0 0 {room.width} {room.height}" role="img" '
+        f'aria-label="{description}">{"".join(content)}</svg>'
+    )
+    return (f'<div class="wide">{plot}</div>' if long else plot) + _legend([s.name for s in series], list(levels))
 
 
-def svg(ax: Axes) -> str:
-    """The figure of some Axes as an SVG element, without a background, to stand in a page.
+@dataclass(frozen=True)
+class _Scale:
+    """An axis from one place to another, and what is written where."""
 
-    Parameters
-    ----------
-    ax : Axes
-        Any of the figure.
-    """
-    buffer = StringIO()
-    with mpl.rc_context({"svg.hashsalt": "unmingle", "svg.fonttype": "none"}):
-        figure: Any = ax.get_figure()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    axis: Axis
+    low: float
+    high: float
+    marks: list[tuple[float, str]]
+
+    def share(self, value: float) -> float:
+        """How far along the axis a number is, from 0 to 1; NaN if it has no place."""
+        return (self.axis.place(value) - self.low) / (self.high - self.low)
+
+
+def _fitted(axis: Axis, values: Iterable[float], most: int, *, outwards: bool = False) -> _Scale:
+    """Fit an axis to numbers, with about as many marks as fit; outwards: it begins and ends at marks."""
+    places = [place for place in map(axis.place, (*axis.reaches, *values)) if math.isfinite(place)]
+    low, high = min(places, default=0.0), max(places, default=1.0)
+    if axis.log:
+        first = math.floor(low)
+        last = max(math.ceil(high), first + 1)
+        powers = range(first, last + 1, math.ceil((last - first) / 6))
+        return _Scale(axis, first, last, [(10.0**power, _power(power)) for power in powers])
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        high = low + (abs(low) or 1.0)
+    step = _step((high - low) / most, axis.steps)
+    if outwards:
+        low, high = step * math.floor(low / step + 1e-6), step * math.ceil(high / step - 1e-6)
+    marks = [step * n for n in range(math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6) + 1)]
+    if low == 1.0 and low not in marks:  # counting begins there
+        marks.insert(0, low)
+    return _Scale(axis, low, high, [(mark, escape(axis.words(mark, step))) for mark in marks])
+
+
+def _step(least: float, steps: Sequence[float]) -> float:
+    """The smallest of the steps that is not below the least; a multiple of the largest if all are."""
+    if not steps:
+        power = math.floor(math.log10(least))
+        steps = [float(f"{factor}e{power}") for factor in (1, 2, 2.5, 5, 10)]
+    return next((step for step in steps if step >= least * (1 - 1e-6)), steps[-1] * math.ceil(least / steps[-1]))
+
+
+def _power(exponent: int) -> str:
+    if -2 <= exponent <= 3:
+        return f"{10.0**exponent:g}"
+    return f'10<tspan dy="-5" font-size="9">{exponent}</tspan>'
+
+
+@dataclass(frozen=True)
+class _Room:
+    """Where everything is in the picture."""
+
+    across: _Scale
+    up: _Scale
+    width: int
+    height: int
+    top: int = 26
+    right: int = 20
+
+    @property
+    def left(self) -> int:
+        return 12 + 7 * max((len(re.sub("<[^>]*>", "", words)) for _, words in self.up.marks), default=0)
+
+    @property
+    def base(self) -> int:
+        return self.height - (40 if self.across.axis.label else 28)
+
+    @property
+    def end(self) -> int:
+        return self.width - self.right
+
+    def x(self, value: float) -> float:
+        return round(self.left + self.across.share(value) * (self.end - self.left), 1)
+
+    def y(self, value: float) -> float:
+        return round(self.base - self.up.share(value) * (self.base - self.top), 1)
+
+
+def _labels(room: _Room) -> str:
+    pieces = [f'<text x="0" y="10">{escape(room.up.axis.label)}</text>']
+    for value, words in room.up.marks:
+        y = room.y(value)
+        pieces.append(f'<line class="grid" x1="{room.left}" x2="{room.end}" y1="{y}" y2="{y}"/>')
+        pieces.append(f'<text x="{room.left - 8}" y="{y + 4}" text-anchor="end">{words}</text>')
+    pieces += [
+        f'<text x="{room.x(value)}" y="{room.base + 18}" text-anchor="middle">{words}</text>'
+        for value, words in room.across.marks
+    ]
+    if room.across.axis.label:
+        name = escape(room.across.axis.label)
+        pieces.append(f'<text x="{room.end}" y="{room.height - 4}" text-anchor="end">{name}</text>')
+    return "".join(pieces)
+
+
+def _band(room: _Room, start: float, end: float) -> str:
+    left, right = room.x(start), room.x(end)
+    return (
+        f'<rect class="area second" x="{left}" y="{room.top}" width="{max(1.5, round(right - left, 1))}" '
+        f'height="{room.base - room.top}"/>'
+    )
+
+
+def _level(room: _Room, height: float, kind: str) -> str:
+    y = room.y(height)
+    return f'<line class="{kind}" x1="{room.left}" x2="{room.end}" y1="{y}" y2="{y}"/>' if math.isfinite(y) else ""
+
+
+def _drawn(room: _Room, series: Series, kind: str) -> str:
+    pairs = [(room.x(x), room.y(y)) for x, y in zip(series.x, series.y, strict=True)]
+    places = [(x, y) for x, y in pairs if math.isfinite(x) and math.isfinite(y)]
+    dots = "".join(f'<circle class="{kind}" cx="{x}" cy="{y}" r="3.2"/>' for x, y in places)
+    if series.style == "dots" or not places:
+        return dots
+    path = " ".join(f"{x},{y}" for x, y in places)
+    line = f'<polyline class="line {kind}" style="fill:none" points="{path}"/>'
+    if series.style == "area":
+        corners = f"{places[0][0]},{room.base} {path} {places[-1][0]},{room.base}"
+        return f'<polygon class="area {kind}" points="{corners}"/>{line}'
+    return line + dots if series.style == "marked" else line
+
+
+def _legend(names: Sequence[str], levels: Sequence[str]) -> str:
+    keys = [*zip(names, cycle(COLOURS), strict=False), *zip(levels, cycle(LEVELS), strict=False)]
+    items = "".join(f'<i class="{kind}">{escape(name)}</i>' for name, kind in keys if name)
+    return f'<p class="legend">{items}</p>' if items else ""

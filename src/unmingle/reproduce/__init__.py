@@ -1,19 +1,18 @@
-"""The experiments of the paper, on one's own copy of the data: figures in the documentation come from here."""
+"""The experiments of the paper, on one's own copy of the data: figures in the documentation come from here.
 
-from ._missing import DataMissing
-from .faces import FaceSet, online_faces, online_page, read_faces, table1, table1_page
-from .video import VideoFindings, hall_png, video, video_page
+Each has a folder of its own, with data, run and page; `EXPERIMENTS` has them all by their names.
+"""
 
-__all__ = [
-    "DataMissing",
-    "FaceSet",
-    "VideoFindings",
-    "hall_png",
-    "online_faces",
-    "online_page",
-    "read_faces",
-    "table1",
-    "table1_page",
-    "video",
-    "video_page",
-]
+from ._experiment import Experiment
+from ._folder import DataMissing, data_folder
+
+__all__ = ["EXPERIMENTS", "DataMissing", "Experiment", "data_folder"]
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment("table1", "encoders on faces not seen", "faces._table1"),
+        Experiment("online", "faces in the order of time", "faces._online"),
+        Experiment("video", "films, with masks", "video._run"),
+    )
+}

@@ -1,16 +1,32 @@
-"""What keeps other pages and idle connections away from the server."""
+"""A server for the browser on this computer, which keeps other pages and idle connections away."""
 
 import asyncio
+import socket
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from importlib.resources import files
+from threading import Thread
+from time import sleep
+from types import TracebackType
+from typing import Any, Self
 
 import h11
+import uvicorn
+from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from .. import report
+
 LONGEST_EXCHANGE = 30.0
 """Seconds from the end of one answer to that of the next, after which a connection ends."""
+LARGEST_BODY = 1000
+"""Bytes of a request at most."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; img-src data:; connect-src 'self'; "
@@ -71,3 +87,91 @@ class Impatient(H11Protocol):
         if self._limit is not None:
             self._limit.cancel()
         self._limit = self.loop.call_later(LONGEST_EXCHANGE, self.transport.abort)
+
+
+class LocalServer:
+    """A server for pages, in a thread of its own, from the beginning of a with statement to its end.
+
+    Parameters
+    ----------
+    routes : sequence of BaseRoute
+        What is answered.
+    name : str
+        What to call it.
+    port : int, default=0
+        Port on 127.0.0.1; 0 for any that is free.
+
+    Attributes
+    ----------
+    address : str
+        Where browsers find it.
+    """
+
+    def __init__(self, routes: Sequence[BaseRoute], name: str, *, port: int = 0) -> None:
+        guards = [Middleware(Careful), Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])]
+        config = uvicorn.Config(
+            Starlette(routes=routes, middleware=guards),
+            http=Impatient,
+            log_config=None,
+            log_level="critical",
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+        self._socket = _listening(port, name)
+        self.port = int(self._socket.getsockname()[1])
+        self.address = f"http://127.0.0.1:{self.port}/"
+        self._server = uvicorn.Server(config)
+        self._thread = Thread(target=self._server.run, args=([self._socket],), name=f"unmingle {name}", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        while not self._server.started and self._thread.is_alive():
+            sleep(0.01)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join(5.0)
+        self._socket.close()
+
+
+def _listening(port: int, name: str) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise ValueError(f"The {name} cannot use port {port}: {error.strerror}; choose another --port.") from error
+    return listener
+
+
+def static_page(name: str) -> str:
+    """A page from the folder ``static``, with the style sheet of the reports in it."""
+    content = files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+    return content.replace("/* style */", report.style_sheet())
+
+
+def refusal(request: Request) -> str | None:
+    """Why a request to change something does not come from the page itself, if so."""
+    origin = request.headers.get("origin")
+    if origin is not None and origin != f"http://{request.headers.get('host')}":
+        return "Settings are changed by the page itself only."
+    if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        return "Settings are changed by the page itself only."
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        return "Settings come as application/json."
+    return None
+
+
+async def short_body(request: Request) -> bytes:
+    """The content of a request; ValueError if it is longer than settings are."""
+    content = b""
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > LARGEST_BODY:
+            raise ValueError("Settings are shorter than that.")
+    return content

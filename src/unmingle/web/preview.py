@@ -7,29 +7,21 @@ browser asks for them, in a thread of the server.
 import asyncio
 import json
 import math
-import socket
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
-from threading import Lock, Thread
-from time import monotonic, sleep
+from threading import Lock
+from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-import uvicorn
 from numpy.typing import NDArray
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from .. import report
 from ..apps.video import Separation, Stream
 from ..media import encode_jpeg
-from ._server import Careful, Impatient
+from ._server import LocalServer, refusal, short_body, static_page
 
 VIEWS = ("frame", "background", "foreground", "mask")
 WIDTH = 960
@@ -38,7 +30,6 @@ MOST_PER_SECOND = 30.0
 """Pictures shown in a second."""
 LONGEST_WAIT = 2.0
 """Seconds after which a request for a new picture is answered without one."""
-LARGEST_BODY = 1000
 BOUNDARY = "unmingle-picture"
 
 
@@ -50,7 +41,7 @@ class Shown:
     found: Separation
 
 
-class Slot:
+class LatestFrame:
     """The newest frame and how it goes; written by one thread, read by others."""
 
     def __init__(self) -> None:
@@ -92,7 +83,7 @@ class Slot:
         return None
 
 
-class Darkroom:
+class JpegCache:
     """Codes pictures, each once, however many ask for it."""
 
     def __init__(self) -> None:
@@ -114,7 +105,7 @@ def _thinned(picture: NDArray[Any]) -> NDArray[Any]:
     return picture[::step, ::step]
 
 
-class Preview:
+class Preview(LocalServer):
     """A server for the page, in a thread of its own, from the beginning of a with statement to its end.
 
     Parameters
@@ -133,132 +124,69 @@ class Preview:
     """
 
     def __init__(self, stream: Stream, name: str, *, port: int = 0) -> None:
-        self._stream, self._slot = stream, Slot()
+        self._stream, self._name = stream, name
+        self._latest, self._coded = LatestFrame(), JpegCache()
         self._wishes: dict[str, Any] = {}
-        self._socket = _listening(port)
-        self.port = int(self._socket.getsockname()[1])
-        self.address = f"http://127.0.0.1:{self.port}/"
-        whole = "picture" if stream.region is None else "region"
-        app = application(name, self._slot, self._settings, self._wish, whole)
-        config = uvicorn.Config(
-            app,
-            http=Impatient,
-            log_config=None,
-            log_level="critical",
-            lifespan="off",
-            ws="none",
-            timeout_graceful_shutdown=1,
-        )
-        self._server = uvicorn.Server(config)
-        self._thread = Thread(target=self._server.run, args=([self._socket],), name="unmingle preview", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        while not self._server.started and self._thread.is_alive():
-            sleep(0.01)
-        return self
+        self._content = static_page("preview.html")
+        routes = [
+            Route("/", self._page),
+            Route("/status", self._status),
+            Route("/pictures", self._pictures),
+            Route("/{view}.jpg", self._picture),
+            Route("/settings", self._change, methods=["POST"]),
+        ]
+        super().__init__(routes, "preview", port=port)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._slot.closed = True
-        self._server.should_exit = True
-        self._thread.join(5.0)
-        self._socket.close()
+        self._latest.closed = True
+        super().__exit__(kind, error, trace)
 
     def show(self, found: Separation, dropped: int = 0) -> None:
         """Show a frame and do what the user wished meanwhile; to be called by the one who separates."""
-        self._slot.show(found, dropped)
+        self._latest.show(found, dropped)
         wishes, self._wishes = self._wishes, {}
         if "frozen" in wishes:
             self._stream.freeze(wishes["frozen"])
         if "false_alarm_rate" in wishes:
             self._stream.false_alarm_rate = wishes["false_alarm_rate"]
 
-    def _wish(self, wishes: dict[str, Any]) -> None:
-        self._wishes = {**self._wishes, **wishes}
-
     def _settings(self) -> dict[str, Any]:
         now = {"false_alarm_rate": self._stream.false_alarm_rate, "frozen": self._stream.frozen_}
         return {**now, **self._wishes}
 
+    async def _page(self, request: Request) -> Response:
+        return HTMLResponse(self._content)
 
-def _listening(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
-    except OSError as error:
-        listener.close()
-        raise ValueError(f"The preview cannot use port {port}: {error.strerror}; choose another --port.") from error
-    return listener
+    async def _status(self, request: Request) -> Response:
+        whole = "picture" if self._stream.region is None else "region"
+        return JSONResponse({"source": self._name, "whole": whole, **self._latest.status, **self._settings()})
 
-
-def application(
-    name: str,
-    slot: Slot,
-    settings: Callable[[], dict[str, Any]],
-    wish: Callable[[dict[str, Any]], None],
-    whole: str = "picture",
-) -> Starlette:
-    """The page and what it asks for.
-
-    Parameters
-    ----------
-    name : str
-        What to call the film.
-    slot : Slot
-        The newest frame.
-    settings : callable
-        Gives the present settings.
-    wish : callable
-        Takes settings that the user wants.
-    whole : str, default="picture"
-        What the share of the foreground is a share of.
-    """
-    content = files(__package__).joinpath("static", "preview.html").read_text(encoding="utf-8")
-    content = content.replace("/* style */", report.STYLE)
-    darkroom = Darkroom()
-
-    async def page(request: Request) -> Response:
-        return HTMLResponse(content)
-
-    async def status(request: Request) -> Response:
-        return JSONResponse({"source": name, "whole": whole, **slot.status, **settings()})
-
-    async def pictures(request: Request) -> Response:
-        shown = await slot.after(_number(request.query_params.get("after", "")))
+    async def _pictures(self, request: Request) -> Response:
+        shown = await self._latest.after(_number(request.query_params.get("after", "")))
         if shown is None:
             return Response(status_code=204)
-        coded = await run_in_threadpool(darkroom.pictures, shown)
+        coded = await run_in_threadpool(self._coded.pictures, shown)
         kind = f"multipart/form-data; boundary={BOUNDARY}"
         return Response(_form(coded), media_type=kind, headers={"X-Frame": str(shown.number)})
 
-    async def picture(request: Request) -> Response:
-        shown, view = slot.newest, request.path_params["view"]
+    async def _picture(self, request: Request) -> Response:
+        shown, view = self._latest.newest, request.path_params["view"]
         if shown is None or view not in VIEWS:
             return PlainTextResponse("There is no such picture.", status_code=404)
-        return Response((await run_in_threadpool(darkroom.pictures, shown))[view], media_type="image/jpeg")
+        return Response((await run_in_threadpool(self._coded.pictures, shown))[view], media_type="image/jpeg")
 
-    async def change(request: Request) -> Response:
-        refusal = _foreign(request)
-        if refusal is not None:
-            return PlainTextResponse(refusal, status_code=403)
+    async def _change(self, request: Request) -> Response:
+        reason = refusal(request)
+        if reason is not None:
+            return PlainTextResponse(reason, status_code=403)
         try:
-            wish(_wishes(await _body(request)))
+            asked = _wishes(await short_body(request))
         except ValueError as error:
             return PlainTextResponse(str(error), status_code=400)
-        return JSONResponse(settings())
-
-    routes = [
-        Route("/", page),
-        Route("/status", status),
-        Route("/pictures", pictures),
-        Route("/{view}.jpg", picture),
-        Route("/settings", change, methods=["POST"]),
-    ]
-    guards = [Middleware(Careful), Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])]
-    return Starlette(routes=routes, middleware=guards)
+        self._wishes = {**self._wishes, **asked}
+        return JSONResponse(self._settings())
 
 
 def _number(text: str) -> int:
@@ -275,27 +203,6 @@ def _form(pictures: dict[str, bytes]) -> bytes:
         for view, content in pictures.items()
     ]
     return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
-
-
-def _foreign(request: Request) -> str | None:
-    """Why a request to change something does not come from the page itself, if so."""
-    origin = request.headers.get("origin")
-    if origin is not None and origin != f"http://{request.headers.get('host')}":
-        return "Settings are changed by the page itself only."
-    if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
-        return "Settings are changed by the page itself only."
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        return "Settings come as application/json."
-    return None
-
-
-async def _body(request: Request) -> bytes:
-    content = b""
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > LARGEST_BODY:
-            raise ValueError("Settings are shorter than that.")
-    return content
 
 
 def _wishes(body: bytes) -> dict[str, Any]:

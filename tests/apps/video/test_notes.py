@@ -1,7 +1,6 @@
 """What the command line notes down about a film of any length: events, highlights, and words for both."""
 
 import io
-import re
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from unmingle.apps.video import Box, Separation
 from unmingle.apps.video._events import EventFinder, FrameStep, write_events
 from unmingle.apps.video._highlights import Highlights, Stretches, reduced
 from unmingle.apps.video._words import clock, facts, share
-from unmingle.cli.video_plot import time_plot
 
 
 def found(time, score=0.0, box=(2, 3, 6, 9), state="watching", shape=(8, 12)):
@@ -194,19 +192,3 @@ def test_the_card_leaves_out_what_is_not_known():
     assert told["film"].startswith("1 frame of")
     assert told["dropped"].startswith("1 frame that")
     assert told["foreground"] == "1 % of the region on average, at most 20 %"
-
-
-def test_the_plot_has_real_times_and_bands():
-    plot = time_plot([0.0, 10.0, 75.0], [0.0, 0.05, 0.01], bands=[(5.0, 12.0)], label="share & more")
-    assert "share &amp; more" in plot
-    assert [mark in plot for mark in (">0:00<", ">0:30<", ">1:10<", ">6 %<")] == [True] * 4
-    assert plot.count("<rect") == 1
-    assert time_plot([], [], label="nothing").count("<svg") == 1
-
-
-def test_small_shares_and_late_bands_fit_into_the_plot():
-    plot = time_plot([0.0, 10.0], [0.0, 0.0001], bands=[(5.0, 20.0)], label="share")
-    assert '<text x="64"' in plot
-    assert ">0.0075 %<" in plot
-    (left, width), *_ = re.findall(r'<rect [^>]*x="([0-9.]+)"[^>]*width="([0-9.]+)"', plot)
-    assert float(left) + float(width) == pytest.approx(944)

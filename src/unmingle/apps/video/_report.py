@@ -5,7 +5,6 @@ from html import escape
 from typing import Any
 
 from ... import __version__, report
-from ...cli.video_plot import time_plot
 from ._highlights import VIEWS, Moment
 from ._stream import Stream
 from ._watched import Watched
@@ -13,6 +12,8 @@ from ._words import EVENT_HEAD, clock, counted, event_cells, facts, settings_in_
 
 MOST_EVENTS = 200
 """A table that can still be read; the file of events has them all."""
+SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
+"""From one mark of time to the next."""
 
 
 def report_page(watched: Watched) -> str:
@@ -75,7 +76,14 @@ def _timeline(watched: Watched, card: dict[str, Any], rows: Sequence[dict[str, A
     assert watched.highlights is not None
     times, shares = watched.highlights.curve()
     bands = [(row["start"], row["end"]) for row in rows]
-    plot = time_plot(times, shares, bands=bands, label=f"share of the {whole(card)} that is foreground")
+    label = f"share of the {whole(card)} that is foreground"
+    plot = report.curves(
+        [report.Series("", times, shares, "area")],
+        x=report.Axis(reaches=(0.0,), steps=SECONDS, words=lambda time, step: clock(time, 0 if step >= 1 else 1)),
+        y=report.Axis(label, reaches=(0.0, 1e-4), words=lambda value, _: f"{100 * value:g} %"),
+        bands=bands,
+        long=True,
+    )
     caption = "The largest share around each moment, over the time of the film. Events are shaded."
     return [report.heading("Foreground over time"), report.figure(plot, caption)]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...media import IMAGE_SUFFIXES, read_images
-from .._missing import DataMissing
+from .._folder import DataMissing
 
 Array = NDArray[np.float32]
 Rows = NDArray[np.intp]

@@ -1,22 +1,24 @@
 """Figure of the paper on online learning: an encoder that learns from the faces it is shown, in the order of time."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import report
 from ..._validation import require
 from ...encoder import Encoder, exact_answer
 from ...estimators import LearnedRobustPCA
 from ...iterate import Callback, Progress
 from ...objective import projection
-from ...store import write_atomically
-from .._missing import DataMissing
-from ._data import FaceSet
-from ._table1 import OUTLIER_PENALTY, RANK_PENALTY, STEPS
+from .._experiment import Table
+from .._folder import DataMissing
+from .._writing import write_text
+from ._cells import OUTLIER_PENALTY, RANK_PENALTY, STEPS
+from ._data import FaceSet, read_faces
+from ._page import online_page
 
 Array = NDArray[np.float32]
 
@@ -59,13 +61,28 @@ def online_faces(
         faces.n_components, n_layers=LAYERS, update_dictionary=True, rank_penalty=RANK_PENALTY,
         outlier_penalty=OUTLIER_PENALTY, window=WINDOW, window_step=STEP, max_steps=max_steps, random_state=seed,
     )  # fmt: skip
-    first = faces.X[:WINDOW]
-    model.partial_fit(first)
+    costs = _costs_in_time(model, faces.X, callback)
+    settled = slice(SETTLED - WINDOW, None)
+    result = {
+        "settings": {"window": WINDOW, "step": STEP, "layers": LAYERS, "steps": max_steps, "seed": seed,
+                     "set": faces.name, "rank_penalty": RANK_PENALTY, "outlier_penalty": OUTLIER_PENALTY,
+                     "settled": SETTLED},
+        "first": WINDOW,
+        "F": costs,
+        "mean_F_settled": {name: float(np.mean(values[settled])) for name, values in costs.items()},
+    }  # fmt: skip
+    write_text(Path(out) / "online.json", json.dumps(result))
+    return result
+
+
+def _costs_in_time(model: LearnedRobustPCA, X: Array, callback: Callback | None) -> dict[str, list[float]]:
+    """F of each face after the first window, by method; the model learns from each block once it is encoded."""
+    model.partial_fit(X[:WINDOW])
     start = model.encoder_
     untrained = start.untrained()
     costs: dict[str, list[float]] = {name: [] for name in ("exact, first dictionary", "untrained", "offline", "online")}
-    for place in range(WINDOW, len(faces.X) - STEP + 1, STEP):
-        block = faces.X[place : place + STEP]
+    for place in range(WINDOW, len(X) - STEP + 1, STEP):
+        block = X[place : place + STEP]
         answers = {
             "exact, first dictionary": (start, exact_answer(start, block)),
             "untrained": (untrained, untrained.encode(block)),
@@ -76,19 +93,8 @@ def online_faces(
             costs[name] += [float(cost) for cost in _costs(encoder, block, answer)]
         model.partial_fit(block)
         if callback is not None:
-            callback(Progress(place + STEP, len(faces.X)))
-    settled = slice(SETTLED - WINDOW, None)
-    result = {
-        "settings": {"window": WINDOW, "step": STEP, "layers": LAYERS, "steps": max_steps, "seed": seed,
-                     "set": faces.name, "rank_penalty": RANK_PENALTY, "outlier_penalty": OUTLIER_PENALTY,
-                     "settled": SETTLED},
-        "first": WINDOW,
-        "F": costs,
-        "mean_F_settled": {name: float(np.mean(values[settled])) for name, values in costs.items()},
-    }  # fmt: skip
-    with write_atomically(Path(out) / "online.json") as aside:
-        aside.write_text(json.dumps(result))
-    return result
+            callback(Progress(place + STEP, len(X)))
+    return costs
 
 
 def _costs(encoder: Encoder, X: Array, answer: tuple[Array, Array]) -> Array:
@@ -96,35 +102,19 @@ def _costs(encoder: Encoder, X: Array, answer: tuple[Array, Array]) -> Array:
     return projection(X, encoder.components, *answer, RANK_PENALTY, OUTLIER_PENALTY) + size
 
 
-def online_page(result: dict[str, Any]) -> str:
-    """The curves as a page.
+def run(
+    folder: Path, out: Path, *, max_steps: int, n_jobs: int = 1, callback: Callback | None = None
+) -> dict[str, Any]:
+    """The costs of the first faces in a folder that are in the order of time, see `Experiment.run`."""
+    require("torch", "train")
+    faces = [face_set for face_set in read_faces(folder) if face_set.person is None]
+    if not faces:
+        raise DataMissing(f"{folder} holds no faces of one person in the order of time.")
+    result = online_faces(faces[0], out, max_steps=max_steps, callback=callback)
+    write_text(out / "online.html", online_page(result))
+    return result
 
-    Parameters
-    ----------
-    result : dict
-        From `online_faces`.
-    """
-    plot = require("unmingle.report._curves", "plot")
-    settings, first = result["settings"], result["first"]
-    window = settings["window"]
-    lines = {}
-    for name, values in result["F"].items():
-        smooth = np.convolve(values, np.full(window, 1 / window), "valid")
-        lines[name] = (list(range(first + window, first + window + len(smooth))), smooth.tolist())
-    axes = plot.curves(lines, x_label="faces seen", y_label=f"F, mean of the last {window}")
-    means = result["mean_F_settled"]
-    rows = [[name, f"{value:.4f}", f"{100 * (value / means['exact, first dictionary'] - 1):+.1f} %"]
-            for name, value in means.items()]  # fmt: skip
-    return report.page(
-        "Online learning on faces",
-        "<h1>Online learning on faces</h1>",
-        report.paragraph(
-            f"{settings['set']} faces in the order of time, each encoded before anything is learnt from it, by "
-            f"encoders of {settings['layers']} layers. All start from the first {window} faces.",
-            "lead",
-        ),
-        report.figure(plot.svg(axes), "Cost F = f + lam_*/(2w) ||U||², less is better."),
-        report.paragraph("Made by: unmingle reproduce online"),
-        report.heading(f"Mean after the first {settings['settled']} faces"),
-        report.table(["method", "F", "against exact"], rows, chosen=list(means).index("online")),
-    )
+
+def tables(result: Mapping[str, Any]) -> list[Table]:
+    """Mean costs."""
+    return [(["mean F of later faces", ""], [[name, f"{cost:.4f}"] for name, cost in result["mean_F_settled"].items()])]

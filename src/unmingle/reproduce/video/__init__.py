@@ -1,6 +1,23 @@
 """Video: the figure of the paper, masks compared with others', and lamps that are switched."""
 
+from ._data import HIGHWAY, find_film, make_scene, read_highway
+from ._findings import VideoFindings
 from ._page import hall_png, video_page
-from ._run import VideoFindings, video
+from ._rivals import Rival, one_thread, opencv, ours, subtractor
+from ._run import reproduce_video
 
-__all__ = ["VideoFindings", "hall_png", "video", "video_page"]
+__all__ = [
+    "HIGHWAY",
+    "Rival",
+    "VideoFindings",
+    "find_film",
+    "hall_png",
+    "make_scene",
+    "one_thread",
+    "opencv",
+    "ours",
+    "read_highway",
+    "reproduce_video",
+    "subtractor",
+    "video_page",
+]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ... import synth
 from ..._validation import require
 from ...metrics import Labels
-from .._missing import DataMissing
+from .._folder import DataMissing
 
 Bytes = NDArray[np.uint8]
 

@@ -20,7 +20,7 @@ BLOCK = 20
 
 
 @dataclass
-class Record:
+class FilmScore:
     """How a method did on one film."""
 
     counts: MaskCounts = field(default_factory=MaskCounts)
@@ -37,7 +37,7 @@ def race(
     first: int = FIRST_SCORED,
     show: int | None = None,
     advance: Advance | None = None,
-) -> dict[str, Record]:
+) -> dict[str, FilmScore]:
     """Let methods find masks, in turns, a block of frames each; blocks before the first scored frame do not count.
 
     Parameters
@@ -54,7 +54,7 @@ def race(
         Called with the number of frames done since the last call.
     """
     watching = {rival.name: rival.begin() for rival in rivals if rival.view != "colour" or film.colours is not None}
-    records: dict[str, Record] = defaultdict(Record)
+    records: dict[str, FilmScore] = defaultdict(FilmScore)
     edges = sorted({*range(0, len(film.frames), BLOCK), min(first, len(film.frames))})
     for start, end in zip(edges, [*edges[1:], len(film.frames)], strict=True):
         block = film.frames[start:end], None if film.colours is None else film.colours[start:end]
@@ -81,7 +81,7 @@ def _timed(work: Callable[[Any], Mask], items: Any) -> tuple[list[Mask], float]:
 
 
 def _note(
-    record: Record, film: Film, start: int, masks: list[Mask], seconds: float, first: int, show: int | None
+    record: FilmScore, film: Film, start: int, masks: list[Mask], seconds: float, first: int, show: int | None
 ) -> None:
     if show is not None and start <= show < start + len(masks):
         record.shown = masks[show - start]
@@ -92,7 +92,7 @@ def _note(
         record.counts += MaskCounts.of(mask, truth, labels=film.labels)
 
 
-def mask_table(races: Mapping[str, Sequence[Mapping[str, Record]]]) -> dict[str, dict[str, Any]]:
+def mask_table(races: Mapping[str, Sequence[Mapping[str, FilmScore]]]) -> dict[str, dict[str, Any]]:
     """One row for each method: how it did on each film, the mean, and how that compares with MOG2 + median.
 
     Parameters
@@ -116,7 +116,7 @@ def mask_table(races: Mapping[str, Sequence[Mapping[str, Record]]]) -> dict[str,
     return rows
 
 
-def _row(name: str, races: Mapping[str, Sequence[Mapping[str, Record]]]) -> dict[str, Any]:
+def _row(name: str, races: Mapping[str, Sequence[Mapping[str, FilmScore]]]) -> dict[str, Any]:
     films = {film: _scores([run[name] for run in runs]) for film, runs in races.items() if name in runs[0]}
     here = [run for runs in races.values() for run in runs if name in run]
     seconds = [block for run in here for block in run[name].seconds]
@@ -134,7 +134,7 @@ def _row(name: str, races: Mapping[str, Sequence[Mapping[str, Record]]]) -> dict
     }
 
 
-def _scores(records: Sequence[Record]) -> dict[str, Any]:
+def _scores(records: Sequence[FilmScore]) -> dict[str, Any]:
     found = [record.counts.f_measure for record in records]
     means = {name: fmean(getattr(one, name) for one in found) for name in ("f", "precision", "recall")}
     return {**means, "seeds": [one.f for one in found]}

@@ -1,17 +1,15 @@
 """The page of the video experiment."""
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import report
-from ..._validation import require
+from ._findings import Strip, VideoFindings
 from ._hall import Hall
 from ._rivals import MEDIAN, OURS, REFERENCE
-from ._run import Strip, VideoFindings
 
 Array = NDArray[Any]
 
@@ -27,7 +25,7 @@ def video_page(findings: VideoFindings) -> str:
     Parameters
     ----------
     findings : VideoFindings
-        From `video`.
+        From `reproduce_video`.
     """
     figures = findings.figures
     parts = [
@@ -54,22 +52,9 @@ def hall_png(hall: Hall) -> bytes:
     Parameters
     ----------
     hall : Hall
-        From `video`.
+        From `reproduce_video`.
     """
-    figure = require("matplotlib.figure", "plot")
-    columns = hall_columns(hall)
-    height, width = hall.frames.shape[1:]
-    n, m = len(hall.frames), len(columns)
-    sheet = figure.Figure(figsize=(1.3 * m, 1.3 * n * height / width + 0.4), layout="constrained", dpi=150)
-    axes = sheet.subplots(n, m, squeeze=False)
-    for column, (name, pictures) in enumerate(columns.items()):
-        for row, picture in enumerate(pictures):
-            axes[row, column].imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-            axes[row, column].set_axis_off()
-        axes[0, column].set_title(name, fontsize=7)
-    buffer = BytesIO()
-    sheet.savefig(buffer, format="png", metadata={"Software": None})
-    return buffer.getvalue()
+    return report.png(report.titled_sheet(hall_columns(hall)))
 
 
 def hall_columns(hall: Hall) -> dict[str, Sequence[Array]]:
@@ -88,15 +73,15 @@ def _left_out(figures: Mapping[str, Any]) -> list[str]:
 
 
 def _hall_section(hall: Hall) -> list[str]:
-    plot = require("unmingle.report._curves", "plot")
     found, settings = hall.figures, hall.figures["settings"]
     start = settings["n_train"]
-    lines = {
-        name: (list(range(start, start + len(row["frames"]))), [100 * error for error in row["frames"]])
+    frames = range(start, start + settings["n_test"])
+    lines = [
+        report.Series(name, frames, [100 * error for error in row["frames"]])
         for name, row in found["errors"].items()
         if "untied" not in name
-    }
-    axes = plot.curves(lines, x_label="frame", y_label="error of o, %")
+    ]
+    x, y = report.Axis("frame", steps=report.WHOLE), report.Axis("error of o, %")
     rows = [
         [name, f"{100 * row['mean']:.2f} %", f"{100 * row['largest']:.2f} %", f"{row['mean_f']:.4f}"]
         for name, row in found["errors"].items()
@@ -114,7 +99,7 @@ def _hall_section(hall: Hall) -> list[str]:
             f"{settings['steps']} steps. Warm: started from the codes of the frame before, in the stream of all "
             "frames.",
         ),
-        report.figure(plot.svg(axes), "Error of o, frame by frame."),
+        report.figure(report.curves(lines, x=x, y=y, long=True), "Error of o, frame by frame."),
     ]
 
 
@@ -131,22 +116,20 @@ def _hall_caption(found: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
 
 
 def _mask_section(masks: Mapping[str, Any], strips: Mapping[str, Strip]) -> list[str]:
-    plot = require("unmingle.report._curves", "plot")
     rows, films = masks["rows"], masks["films"]
-    table = [[name, *(_film_f(row, film) for film in films), *_overall(row)] for name, row in rows.items()]
+    table = [[name, *(film_f(row, film) for film in films), *_overall(row)] for name, row in rows.items()]
     detail = [
         [name, *(f"{row['films'][film][kind]:.3f}" if film in row["films"] else "–"
                  for film in films for kind in ("precision", "recall"))]
         for name, row in rows.items()
     ]  # fmt: skip
-    points = {
-        name: ([rows[name]["frames_per_second"]], [rows[name]["mean_f"]])
+    points = [
+        report.Series(name, [rows[name]["frames_per_second"]], [rows[name]["mean_f"]], "dots")
         for name in IN_PLOT
         if name in rows and rows[name]["mean_f"] is not None
-    }
-    axes = plot.curves(points, x_label="frames a second, one thread", y_label="mean F", markers=True)
-    axes.set_ylim(0.0, 1.0)
-    axes.set_xlim(left=0.0)
+    ]
+    x = report.Axis("frames a second, one thread", reaches=(0.0,))
+    y = report.Axis("mean F", reaches=(0.0, 1.0))
     head = ["method", *films, "mean F", f"of {REFERENCE}", "frames/s", f"times {REFERENCE}"]
     seeds = ", ".join(map(str, masks["seeds"]))
     return [
@@ -158,7 +141,7 @@ def _mask_section(masks: Mapping[str, Any], strips: Mapping[str, Strip]) -> list
             "with a median over 5x5 pixels; GSOC sees the grey frames as colours. Frames a second: 320x240, one "
             "thread, medians over blocks of frames in turns.",
         ),
-        report.figure(plot.svg(axes), "F against speed."),
+        report.figure(report.curves(points, x=x, y=y, long=True), "F against speed."),
         report.figure(
             _strips(strips), "The frame with most foreground of each film, its true mask, and what was found."
         ),
@@ -169,20 +152,19 @@ def _mask_section(masks: Mapping[str, Any], strips: Mapping[str, Strip]) -> list
     ]
 
 
-def _film_f(row: Mapping[str, Any], film: str) -> str:
-    return f"{row['films'][film]['f']:.3f}" if film in row["films"] else "–"
+def film_f(row: Mapping[str, Any], film: str) -> str:
+    """F of a method on a film, if it was on it."""
+    return or_dash(row["films"].get(film, {}).get("f"), ".3f")
+
+
+def or_dash(value: float | None, form: str) -> str:
+    """A number in some form, a dash for None."""
+    return "–" if value is None else format(value, form)
 
 
 def _overall(row: Mapping[str, Any]) -> list[str]:
-    def show(value: float | None, form: str) -> str:
-        return "–" if value is None else format(value, form)
-
-    return [
-        show(row["mean_f"], ".3f"),
-        show(row["times_reference"], ".2f"),
-        show(row["frames_per_second"], ".0f"),
-        show(row["speed"], ".2f"),
-    ]
+    forms = {"mean_f": ".3f", "times_reference": ".2f", "frames_per_second": ".0f", "speed": ".2f"}
+    return [or_dash(row[name], form) for name, form in forms.items()]
 
 
 def _strips(strips: Mapping[str, Strip]) -> str:
@@ -197,7 +179,6 @@ def _strips(strips: Mapping[str, Strip]) -> str:
 
 
 def _lobby_section(lobby: Mapping[str, Any]) -> list[str]:
-    plot = require("unmingle.report._curves", "plot")
     methods = lobby["methods"]
     rows = [
         [f"frame {switch}", str(next(iter(methods.values()))[number]["of"]),
@@ -206,14 +187,15 @@ def _lobby_section(lobby: Mapping[str, Any]) -> list[str]:
     ]  # fmt: skip
     pictures = []
     for begin, end in AROUND:
-        lines = {
-            name: (list(range(begin, end)), [100 * value for value in share[begin:end]])
+        lines = [
+            report.Series(name, range(begin, end), [100 * value for value in share[begin:end]])
             for name, share in lobby["shares"].items()
             if len(share) >= end
-        }
+        ]
         if lines:
-            axes = plot.curves(lines, levels={"5 %": 5.0}, x_label="frame", y_label="pixels in the mask, %")
-            pictures.append(report.figure(plot.svg(axes), f"Frames {begin} to {end}."))
+            x, y = report.Axis("frame", steps=report.WHOLE), report.Axis("pixels in the mask, %", reaches=(0.0,))
+            plot = report.curves(lines, x=x, y=y, levels={"5 %": 5.0}, long=True)
+            pictures.append(report.figure(plot, f"Frames {begin} to {end}."))
     head = ["switch", "until the next", *(f"{name}{what}" for name in methods for what in ("", ", peak"))]
     return [
         report.heading("Lamps in a lobby"),

@@ -1,13 +1,16 @@
 """The video experiment: the figure of the paper, masks against OpenCV's, and lamps that are switched."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from ..._validation import require
 from ...iterate import Callback, Progress
 from ...store import write_atomically
-from .._missing import DataMissing
+from .._experiment import Table
+from .._folder import DataMissing
+from .._writing import write_text
 from ._data import (
     HALL,
     HIGHWAY,
@@ -21,30 +24,16 @@ from ._data import (
     read_highway,
     read_lobby,
 )
-from ._hall import N_TEST, N_TRAIN, STEPS, TRAINED, Hall, hall
+from ._findings import Strip, VideoFindings
+from ._hall import N_TEST, N_TRAIN, STEPS, TRAINED, hall
 from ._lobby import FULL, find_switches, settling, shares
-from ._masks import FIRST_SCORED, Record, mask_table, race
-from ._rivals import WITHOUT_OPENCV, Mask, lobby_rivals, one_thread, opencv, rivals
+from ._masks import FIRST_SCORED, FilmScore, mask_table, race
+from ._page import film_f, hall_png, or_dash, video_page
+from ._rivals import WITHOUT_OPENCV, lobby_rivals, one_thread, opencv, rivals
+
+T = TypeVar("T")
 
 SEEDS = (0, 1, 2)
-
-
-class Strip(NamedTuple):
-    """A frame of a film and its masks."""
-
-    frame: Bytes
-    truth: Bytes
-    masks: dict[str, Mask]
-
-
-class VideoFindings(NamedTuple):
-    """What the experiment found."""
-
-    figures: dict[str, Any]
-    """Plain numbers."""
-    hall: Hall | None
-    strips: dict[str, Strip]
-    """By film."""
 
 
 class _Tally:
@@ -59,7 +48,7 @@ class _Tally:
             self.callback(Progress(min(self.done, self.total), self.total))
 
 
-def video(
+def reproduce_video(
     folder: str | Path,
     out: str | Path,
     *,
@@ -87,56 +76,71 @@ def video(
     callback : callable, optional
         Called with how much is done and how much there is: training steps and frames.
     """
-    film, lobby, highway = _read(folder, HALL, read_hall), _read(folder, LOBBY, read_lobby), _read_highway(folder)
-    missing = [name for name, found in ((HALL, film), (LOBBY, lobby), (HIGHWAY, highway)) if found is None]
-    if len(missing) == 3:
-        raise DataMissing(
-            f"{folder} holds no films: expected {', '.join(missing)}, in it or in its sub-folder video; point to such "
-            "a folder with --data or UNMINGLE_DATA."
-        )
-    if film is not None and len(film) < N_TRAIN + N_TEST:
-        raise DataMissing(f"{HALL} holds {len(film)} frames; {N_TRAIN + N_TEST} are needed.")
-    tally = _Tally(
-        (len(TRAINED) * max_steps if film is not None else 0)
-        + (len(lobby) if lobby is not None else 0)
-        + (len(highway.frames) if highway is not None else 0)
-        + len(SCENES) * len(seeds) * scene_size[0],
-        callback,
-    )
+    films = _Films.found_in(folder)
+    tally = _Tally(films.work(max_steps) + len(SCENES) * len(seeds) * scene_size[0], callback)
     tally(0)
     cv2 = opencv()
-    taken = None if film is None else hall(film, max_steps=max_steps, advance=tally)
+    taken = None if films.hall is None else hall(films.hall, max_steps=max_steps, advance=tally)
     with one_thread(cv2):
-        races, strips = _races(highway, seeds, scene_size, cv2, tally)
-        lamps = None if lobby is None else _lamps(lobby, cv2, tally)
+        races, strips = _races(films.highway, seeds, scene_size, cv2, tally)
+        lamps = None if films.lobby is None else _lamps(films.lobby, cv2, tally)
     figures = {
-        "missing": missing,
+        "missing": films.missing,
         "opencv": None if cv2 is None else cv2.__version__,
         "remark": WITHOUT_OPENCV if cv2 is None else "",
         "hall": None if taken is None else taken.figures,
         "masks": {"first_scored": FIRST_SCORED, "seeds": list(seeds), "films": list(races), "rows": mask_table(races)},
         "lobby": lamps,
     }
-    with write_atomically(Path(out) / "video.json") as aside:
-        aside.write_text(json.dumps(figures, indent=1))
+    write_text(Path(out) / "video.json", json.dumps(figures, indent=1))
     return VideoFindings(figures, taken, strips)
 
 
-def _read(folder: str | Path, name: str, read: Callable[[Path], Bytes]) -> Bytes | None:
+class _Films(NamedTuple):
+    """The known films, None for those that are not there."""
+
+    hall: Bytes | None
+    lobby: Bytes | None
+    highway: Film | None
+
+    @classmethod
+    def found_in(cls, folder: str | Path) -> "_Films":
+        """Read them; fail if there are none or too few frames."""
+        films = cls(
+            _read(folder, HALL, read_hall), _read(folder, LOBBY, read_lobby), _read(folder, HIGHWAY, read_highway)
+        )
+        if len(films.missing) == len(films):
+            raise DataMissing(
+                f"{folder} holds no films: expected {', '.join(films.missing)}, in it or in its sub-folder video; "
+                "point to such a folder with --data or UNMINGLE_DATA."
+            )
+        if films.hall is not None and len(films.hall) < N_TRAIN + N_TEST:
+            raise DataMissing(f"{HALL} holds {len(films.hall)} frames; {N_TRAIN + N_TEST} are needed.")
+        return films
+
+    @property
+    def missing(self) -> list[str]:
+        return [name for name, film in zip((HALL, LOBBY, HIGHWAY), self, strict=True) if film is None]
+
+    def work(self, max_steps: int) -> int:
+        """Training steps and frames."""
+        return (
+            (len(TRAINED) * max_steps if self.hall is not None else 0)
+            + (len(self.lobby) if self.lobby is not None else 0)
+            + (len(self.highway.frames) if self.highway is not None else 0)
+        )
+
+
+def _read(folder: str | Path, name: str, read: Callable[[Path], T]) -> T | None:
     path = find_film(folder, name)
     return None if path is None else read(path)
 
 
-def _read_highway(folder: str | Path) -> Film | None:
-    path = find_film(folder, HIGHWAY)
-    return None if path is None else read_highway(path)
-
-
 def _races(
     highway: Film | None, seeds: Sequence[int], scene_size: tuple[int, int, int], cv2: Any, tally: _Tally
-) -> tuple[dict[str, list[dict[str, Record]]], dict[str, Strip]]:
+) -> tuple[dict[str, list[dict[str, FilmScore]]], dict[str, Strip]]:
     """Records of all methods on all films, and one frame of each film."""
-    races: dict[str, list[dict[str, Record]]] = {}
+    races: dict[str, list[dict[str, FilmScore]]] = {}
     strips = {}
     for name, seed in [("highway", None)] * (highway is not None) + [(name, seed) for name in SCENES for seed in seeds]:
         film = make_scene(name, seed, *scene_size) if seed is not None else highway
@@ -160,3 +164,43 @@ def _lamps(frames: Bytes, cv2: Any, tally: _Tally) -> dict[str, Any]:
         "methods": {name: settling(share, switches) for name, share in found.items()},
         "shares": found,
     }
+
+
+def run(
+    folder: Path, out: Path, *, max_steps: int, n_jobs: int = 1, callback: Callback | None = None
+) -> dict[str, Any]:
+    """All films in a folder, see `Experiment.run`; the figure of the paper is in ``video_hall.png`` too."""
+    require("torch", "train")
+    findings = reproduce_video(folder, out, max_steps=max_steps, callback=callback)
+    if findings.hall is not None:
+        with write_atomically(out / "video_hall.png") as aside:
+            aside.write_bytes(hall_png(findings.hall))
+    write_text(out / "video.html", video_page(findings))
+    return findings.figures
+
+
+def tables(figures: Mapping[str, Any]) -> list[Table]:
+    """Errors on Hall, F of masks, and how soon lamps are forgotten."""
+    found: list[Table] = []
+    if figures["hall"] is not None:
+        errors = figures["hall"]["errors"].items()
+        rows = [[name, f"{100 * row['mean']:.2f} %", f"{100 * row['largest']:.2f} %"] for name, row in errors]
+        found.append((["Hall, five layers: error of the outliers", "mean", "largest"], rows))
+    films = figures["masks"]["films"]
+    rows = [
+        [name, *(film_f(row, film) for film in films), or_dash(row["mean_f"], ".3f"), f"{row['frames_per_second']:.0f}"]
+        for name, row in figures["masks"]["rows"].items()
+    ]
+    found.append((["F of masks", *films, "mean", "frames/s"], rows))
+    if figures["lobby"] is not None:
+        methods, switches = figures["lobby"]["methods"], figures["lobby"]["switches"]
+        rows = [
+            [f"frame {switch}", *(_until_settled(lamps[number]) for lamps in methods.values())]
+            for number, switch in enumerate(switches)
+        ]
+        found.append((["lamps, frames until settled", *methods], rows))
+    return found
+
+
+def _until_settled(lamp: Mapping[str, Any]) -> str:
+    return f"{lamp['frames']}" if lamp["settled"] else f"not in {lamp['of']}"

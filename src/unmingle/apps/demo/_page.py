@@ -1,138 +1,18 @@
-"""The demo: a street with known truth, separated and reported."""
+"""The report of the demo."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import NormalDist
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import __version__, report, store
-from ...decomposition import Decomposition, decompose
-from ...iterate import Callback, Progress
-from ...metrics import FMeasure, f_measure
-from ...penalties import robust_scale
-from ...synth import Scene, surveillance_scene
+from ._run import FALSE_ALARM_RATE, Demo, comparison
 
 Array = NDArray[Any]
 
-FALSE_ALARM_RATE = 1e-4
-"""Share of background pixels that Gaussian noise may push into a mask."""
-
 PICTURED_FRAMES = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Way:
-    """One way to find the background, with the mask it leads to and how good that is."""
-
-    name: str
-    mask: Array
-    score: FMeasure
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Demo:
-    """A scene, its separation, and simpler ways for comparison; the separation is the first of the ways."""
-
-    scene: Scene
-    part: Decomposition
-    ways: list[Way]
-    measures: list[float]
-    n_frames: int
-    seed: int
-
-    @property
-    def command(self) -> str:
-        """What to type to get the same again."""
-        return f"unmingle demo --seed {self.seed} --frames {self.n_frames}"
-
-
-def run(n_frames: int, seed: int, callback: Callback) -> Demo:
-    """Make the scene, separate it by robust PCA and by simpler means, and compare the masks with the truth."""
-    scene = surveillance_scene(n_frames, random_state=seed)
-    X = scene.frames.reshape(n_frames, -1)
-    measures: list[float] = []
-
-    def follow(progress: Progress) -> None:
-        measures.append(float(progress.measure))
-        callback(progress)
-
-    decompose(X[:, ::32], random_state=seed)  # compiles what is not compiled yet, before the clock starts
-    begin = perf_counter()
-    part = decompose(X, callback=follow, random_state=seed)
-    seconds = perf_counter() - begin
-    ways = [
-        _scored("robust PCA", scene, part.low_rank, seconds),
-        _timed(f"plain PCA, rank {part.rank}", scene, lambda: plain_pca(X, part.rank)),
-        _timed("median over time", scene, lambda: np.median(X, axis=0)),
-        _scored("the true background", scene, scene.background.reshape(X.shape), 0.0),
-    ]
-    return Demo(scene, part, ways, measures, n_frames, seed)
-
-
-def foreground(departure: Array) -> Array:
-    """Tell which departures from the background are more than noise.
-
-    The threshold follows from the noise itself: at the level found from the departures by a robust measure, Gaussian
-    noise would exceed it at a rate of `FALSE_ALARM_RATE`.
-    """
-    deviations = NormalDist().inv_cdf(1.0 - FALSE_ALARM_RATE / 2.0)
-    return np.abs(departure) > deviations * robust_scale(departure)
-
-
-def plain_pca(X: Array, n_components: int) -> Array:
-    """Return the best approximation of the given rank in the sense of least squares."""
-    directions = np.linalg.eigh(X @ X.T)[1][:, X.shape[0] - n_components :]
-    return directions @ (directions.T @ X)
-
-
-def _timed(name: str, scene: Scene, find_background: Callable[[], Array]) -> Way:
-    begin = perf_counter()
-    background = find_background()
-    return _scored(name, scene, background, perf_counter() - begin)
-
-
-def _scored(name: str, scene: Scene, background: Array, seconds: float) -> Way:
-    departure = scene.frames.reshape(len(scene.frames), -1) - background
-    mask = foreground(departure).reshape(scene.masks.shape)
-    return Way(name, mask, f_measure(mask, scene.masks), seconds)
-
-
-def figures(demo: Demo) -> dict[str, Any]:
-    """Return the results in numbers."""
-    n_frames, height, width = demo.scene.frames.shape
-    return {
-        "frames": n_frames,
-        "height": height,
-        "width": width,
-        "seed": demo.seed,
-        "rank": demo.part.rank,
-        "gap": float(demo.part.gap),
-        "iterations": int(demo.part.n_iter),
-        "converged": bool(demo.part.converged),
-        "rank_penalty": float(demo.part.rank_penalty),
-        "outlier_penalty": float(demo.part.outlier_penalty),
-        "ways": [{"name": way.name, **way.score._asdict(), "seconds": way.seconds} for way in demo.ways],
-    }
-
-
-def comparison(demo: Demo) -> tuple[list[str], list[list[str]]]:
-    """Return the head and the rows of the table that compares the ways."""
-    head = ["background from", "F-measure", "precision", "recall", "seconds"]
-    rows = [
-        [way.name, f"{way.score.f:.3f}", f"{way.score.precision:.3f}", f"{way.score.recall:.3f}", _seconds(way.seconds)]
-        for way in demo.ways
-    ]
-    return head, rows
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.2f}" if seconds else "–"
 
 
 def write_report(demo: Demo, folder: Path) -> Path:
@@ -143,7 +23,7 @@ def write_report(demo: Demo, folder: Path) -> Path:
         aside.write_bytes(report.png(report.contact_sheet(columns)))
     path = folder / "report.html"
     with store.write_atomically(path) as aside:
-        aside.write_text(_page(demo, columns, frames), encoding="utf-8")
+        aside.write_text(_whole_page(demo, columns, frames), encoding="utf-8")
     return path
 
 
@@ -180,7 +60,7 @@ def _judged(mask: Array, truth: Array) -> Array:
     return picture
 
 
-def _page(demo: Demo, columns: dict[str, list[Array]], frames: Sequence[int]) -> str:
+def _whole_page(demo: Demo, columns: dict[str, list[Array]], frames: Sequence[int]) -> str:
     return report.page(
         "A street, unmingled",
         "<h1>A street, unmingled</h1>",
@@ -277,13 +157,11 @@ def _spectra(demo: Demo) -> str:
     X = demo.scene.frames.reshape(demo.n_frames, -1)
     shown = min(30, demo.n_frames)
     camera = np.linalg.svd(X, compute_uv=False)[:shown]
-    plot = report.log_plot(
-        [
-            report.Series("background", demo.part.singular_values[:shown].tolist(), "dots"),
-            report.Series("camera", camera.tolist(), "dots"),
-        ],
-        x_label="number",
-        y_label="singular value",
+    values = {"background": demo.part.singular_values[:shown], "camera": camera}
+    plot = report.curves(
+        [report.Series(name, range(1, len(found) + 1), found.tolist(), "dots") for name, found in values.items()],
+        x=report.Axis("number", steps=report.WHOLE),
+        y=report.Axis("singular value", log=True),
     )
     return report.figure(
         plot, "Noise and passers-by give the film full rank; the background needs only a few patterns."
@@ -291,6 +169,6 @@ def _spectra(demo: Demo) -> str:
 
 
 def _descent(demo: Demo) -> str:
-    curve = report.Series("relative duality gap", demo.measures)
-    plot = report.log_plot([curve], x_label="iteration", y_label="gap")
+    curve = report.Series("relative duality gap", range(1, len(demo.measures) + 1), demo.measures)
+    plot = report.curves([curve], x=report.Axis("iteration", steps=report.WHOLE), y=report.Axis("gap", log=True))
     return report.figure(plot, "How far the answer is, at most, from the best one, after each iteration.")

@@ -1,0 +1,134 @@
+"""Pictures, films and strips of them, inlined as data URIs."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from html import escape
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._validation import require
+
+Array = NDArray[Any]
+
+
+def pixels(picture: Array) -> NDArray[np.uint8]:
+    """Turn brightness or colour in [0, 1] into bytes."""
+    return np.rint(255.0 * np.clip(picture, 0.0, 1.0)).astype(np.uint8)
+
+
+def png(picture: Array) -> bytes:
+    """Return a picture in [0, 1], grey or with 3 or 4 channels in its last axis, as a PNG file."""
+    buffer = BytesIO()
+    _image(picture).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def image(picture: Array, description: str) -> str:
+    """Return a picture as an element of the page."""
+    return f'<img src="{_data_uri("image/png", png(picture))}" alt="{escape(description)}">'
+
+
+def photo(jpeg: bytes, description: str) -> str:
+    """Return the content of a JPEG file as an element of the page."""
+    return f'<img src="{_data_uri("image/jpeg", jpeg)}" alt="{escape(description)}">'
+
+
+def film(pictures: Sequence[Array], still: Array, description: str, *, frames_per_second: float = 12.0) -> str:
+    """Return a moving picture in a loop; readers who ask their system for less motion see the still."""
+    first, *others = [_image(picture) for picture in pictures]
+    buffer = BytesIO()
+    duration = round(1000.0 / frames_per_second)
+    first.save(buffer, "WEBP", save_all=True, append_images=others, duration=duration, loop=0, quality=75, method=2)
+    quiet = _data_uri("image/png", png(still))
+    moving = _data_uri("image/webp", buffer.getvalue())
+    return (
+        f'<picture><source media="(prefers-reduced-motion: reduce)" srcset="{quiet}">'
+        f'<img src="{moving}" alt="{escape(description)}"></picture>'
+    )
+
+
+def film_strip(columns: Mapping[str, Sequence[Array]], frames: Sequence[int]) -> str:
+    """Return pictures in rows, one row for each frame, under the names of their columns."""
+    return picture_rows(
+        {
+            name: [image(picture, f"{name}, frame {frame}") for picture, frame in zip(pictures, frames, strict=True)]
+            for name, pictures in columns.items()
+        }
+    )
+
+
+def picture_rows(columns: Mapping[str, Sequence[str]], labels: Sequence[str] = ()) -> str:
+    """Return elements such as images in rows under the names of their columns; rows may have labels to their left."""
+    corner = "<span></span>" if labels else ""
+    titles = "".join(f"<span>{escape(name)}</span>" for name in columns)
+    starts = [f'<span class="moment">{escape(label)}</span>' for label in labels]
+    rows = list(zip(*columns.values(), strict=True))
+    cells = "".join(start + "".join(row) for start, row in zip(starts or [""] * len(rows), rows, strict=True))
+    grid = f"grid-template-columns: {'max-content ' if labels else ''}repeat({len(columns)}, 1fr)"
+    return f'<div class="wide"><div class="strip" style="{grid}">{corner}{titles}{cells}</div></div>'
+
+
+def side_by_side(*pictures: Array, gap: int = 3) -> Array:
+    """Return pictures of the same height as one, with nothing (transparent pixels) between them."""
+    return _joined(pictures, gap, axis=1)
+
+
+def contact_sheet(columns: Mapping[str, Sequence[Array]], gap: int = 3) -> Array:
+    """Return the pictures of a film strip as one."""
+    rows = zip(*columns.values(), strict=True)
+    return _joined([_joined(row, gap, axis=1) for row in rows], gap, axis=0)
+
+
+def titled_sheet(columns: Mapping[str, Sequence[Array]], *, enlarge: int = 2, gap: int = 6) -> Array:
+    """Return the pictures of a film strip as one on white paper, larger by a factor, under the names of their columns.
+
+    The names are written as large as the narrowest column allows.
+    """
+    draw, fonts = require("PIL.ImageDraw", "cli"), require("PIL.ImageFont", "cli")
+    large = {name: [_enlarged(picture, enlarge) for picture in pictures] for name, pictures in columns.items()}
+    sheet = _image(contact_sheet(large, gap))
+    widths = [pictures[0].shape[1] for pictures in large.values()]
+    longest = max(fonts.load_default(16).getlength(name) for name in columns)
+    size = max(1, int(min(16, 16 * min(widths) / longest)))
+    head = 2 * size
+    paper = require("PIL.Image", "cli").new("RGB", (sheet.width + 2 * gap, sheet.height + head + gap), "white")
+    paper.paste(sheet, (gap, head), sheet)
+    left = gap
+    for name, width in zip(columns, widths, strict=True):
+        middle = (left + width / 2, head - gap)
+        draw.Draw(paper).text(middle, name, fill="black", font=fonts.load_default(size), anchor="ms")
+        left += width + gap
+    return np.asarray(paper) / 255.0
+
+
+def _enlarged(picture: Array, factor: int) -> Array:
+    return picture.repeat(factor, axis=0).repeat(factor, axis=1)
+
+
+def _image(picture: Array) -> Any:
+    return require("PIL.Image", "cli").fromarray(pixels(picture))
+
+
+def _data_uri(media_type: str, content: bytes) -> str:
+    return f"data:{media_type};base64,{b64encode(content).decode()}"
+
+
+def _joined(pictures: Sequence[Array], gap: int, axis: int) -> Array:
+    opaque = [_with_opacity(picture) for picture in pictures]
+    shape = list(opaque[0].shape)
+    shape[axis] = gap
+    nothing = np.zeros(shape, dtype=opaque[0].dtype)
+    pieces = [piece for picture in opaque for piece in (nothing, picture)][1:]
+    return np.concatenate(pieces, axis=axis)
+
+
+def _with_opacity(picture: Array) -> Array:
+    """Return red, green, blue and opacity of a grey, a coloured or already such a picture."""
+    if picture.ndim == 2:
+        picture = np.repeat(picture[..., None], 3, axis=2)
+    if picture.shape[2] == 3:
+        picture = np.concatenate([picture, np.ones_like(picture[..., :1])], axis=2)
+    return picture
