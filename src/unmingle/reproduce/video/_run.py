@@ -36,7 +36,7 @@ T = TypeVar("T")
 SEEDS = (0, 1, 2)
 
 
-class _Tally:
+class _WorkDone:
     """Counts what is done and tells it."""
 
     def __init__(self, total: int, callback: Callback | None) -> None:
@@ -76,8 +76,8 @@ def reproduce_video(
     callback : callable, optional
         Called with how much is done and how much there is: training steps and frames.
     """
-    films = _Films.found_in(folder)
-    tally = _Tally(films.work(max_steps) + len(SCENES) * len(seeds) * scene_size[0], callback)
+    films = _FoundFilms.found_in(folder)
+    tally = _WorkDone(films.work(max_steps) + len(SCENES) * len(seeds) * scene_size[0], callback)
     tally(0)
     cv2 = opencv()
     taken = None if films.hall is None else hall(films.hall, max_steps=max_steps, advance=tally)
@@ -96,7 +96,7 @@ def reproduce_video(
     return VideoFindings(figures, taken, strips)
 
 
-class _Films(NamedTuple):
+class _FoundFilms(NamedTuple):
     """The known films, None for those that are not there."""
 
     hall: Bytes | None
@@ -104,7 +104,7 @@ class _Films(NamedTuple):
     highway: Film | None
 
     @classmethod
-    def found_in(cls, folder: str | Path) -> "_Films":
+    def found_in(cls, folder: str | Path) -> "_FoundFilms":
         """Read them; fail if there are none or too few frames."""
         films = cls(
             _read(folder, HALL, read_hall), _read(folder, LOBBY, read_lobby), _read(folder, HIGHWAY, read_highway)
@@ -137,7 +137,7 @@ def _read(folder: str | Path, name: str, read: Callable[[Path], T]) -> T | None:
 
 
 def _races(
-    highway: Film | None, seeds: Sequence[int], scene_size: tuple[int, int, int], cv2: Any, tally: _Tally
+    highway: Film | None, seeds: Sequence[int], scene_size: tuple[int, int, int], cv2: Any, tally: _WorkDone
 ) -> tuple[dict[str, list[dict[str, FilmScore]]], dict[str, Strip]]:
     """Records of all methods on all films, and one frame of each film."""
     races: dict[str, list[dict[str, FilmScore]]] = {}
@@ -155,7 +155,7 @@ def _races(
     return races, strips
 
 
-def _lamps(frames: Bytes, cv2: Any, tally: _Tally) -> dict[str, Any]:
+def _lamps(frames: Bytes, cv2: Any, tally: _WorkDone) -> dict[str, Any]:
     switches = find_switches(frames)
     found = shares(frames, lobby_rivals(cv2), tally)
     return {
