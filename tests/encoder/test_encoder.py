@@ -219,20 +219,20 @@ def test_save_and_load(tmp_path, kind, dtype):
     assert_same_answers(loaded.encode(X), encoder.encode(X), 0)
 
 
-def damaged(parameters, arrays):
+def damaged(content):
     """What could be wrong with a file."""
-    yield parameters, {name: array for name, array in arrays.items() if name != "readout"}
-    yield parameters, arrays | {"threshold": -arrays["threshold"]}
-    yield parameters, arrays | {"threshold": arrays["threshold"][:, 1:]}
-    yield parameters, arrays | {"decoder": arrays["decoder"] * np.nan}
-    yield parameters | {"n_layers": 0}, arrays
-    yield {}, arrays
+    yield {name: part for name, part in content.items() if name != "readout"}
+    yield content | {"threshold": -content["threshold"]}
+    yield content | {"threshold": content["threshold"][:, 1:]}
+    yield content | {"decoder": content["decoder"] * np.nan}
+    yield content | {"n_layers": 0}
+    yield {name: part for name, part in content.items() if isinstance(part, np.ndarray)}
 
 
 def test_a_damaged_file_is_refused(tmp_path):
     path, encoder = tmp_path / "e.safetensors", encoder_of(3, 20)
-    for content in damaged(*encoder._to_store()):
-        store.write(path, "Encoder", *content)
+    for content in damaged(encoder._to_store()):
+        store.save(path, "Encoder", content)
         with pytest.raises(store.StoreError):
             unmingle.load(path)
     encoder.save(path)

@@ -12,11 +12,10 @@ better one, in the same time.
 from ._answers import exact_answer, robust_weights
 from ._encoder import STRUCTURES, Encoder
 from ._layers import Layers, clip_towards, propagate
-from ._stored import ENCODER, ENCODER_ARRAYS, LAYERS, MOST_LAYERS
+from ._stored import ENCODER, LAYERS, MOST_LAYERS
 
 __all__ = [
     "ENCODER",
-    "ENCODER_ARRAYS",
     "LAYERS",
     "MOST_LAYERS",
     "STRUCTURES",
