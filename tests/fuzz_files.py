@@ -168,7 +168,9 @@ def spoil_parameter(parameters, rng):
         case 0:
             del holder[way[-1]]
         case 1 if isinstance(holder, dict):
-            holder[chosen(["surprise", "", "components_", "n_layers", "fitted.components_"], rng)] = chosen(EXTREMES, rng)
+            holder[chosen(["surprise", "", "components_", "n_layers", "fitted.components_"], rng)] = chosen(
+                EXTREMES, rng
+            )
         case 2:
             deep = chosen(EXTREMES, rng)
             for _ in range(int(rng.integers(1, 250))):
@@ -210,9 +212,7 @@ def spoilt_model(path, rng):
         elif rng.random() < 0.15:
             del arrays[chosen(names, rng)]
         elif rng.random() < 0.15:
-            arrays[chosen(STRANGE_NAMES, rng)] = (
-                arrays[chosen(names, rng)]
-            )
+            arrays[chosen(STRANGE_NAMES, rng)] = arrays[chosen(names, rng)]
         elif names:
             name = chosen(names, rng)
             arrays[name] = spoilt_array(arrays[name], rng)

@@ -63,11 +63,12 @@ def write_with_entry(path, entry):
 
 # Trees
 
+names = st.text(st.characters(codec="utf-8", exclude_characters="."), max_size=4)
 trees = st.recursive(
-    st.dictionaries(st.text(st.characters(codec="utf-8", exclude_characters="."), max_size=4), json_values | array_values, max_size=3),
-    lambda inner: st.dictionaries(st.text(st.characters(codec="utf-8", exclude_characters="."), max_size=4), inner, max_size=3),
+    st.dictionaries(names, json_values | array_values, max_size=3),
+    lambda inner: st.dictionaries(names, inner, max_size=3),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 def plain(tree):

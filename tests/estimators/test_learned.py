@@ -451,7 +451,8 @@ class TestFiles:
         assert_same(again.fit(data), model)
 
     @pytest.mark.parametrize(
-        "lost", ["encoder", "stream", "encoder.readout", "stream.rows.0", "fitted.components_", "fitted.history_", "fitted"]
+        "lost",
+        ["encoder", "stream", "encoder.readout", "stream.rows.0", "fitted.components_", "fitted.history_", "fitted"],
     )
     def test_an_incomplete_file_is_refused(self, lost, model, tmp_path):
         path = tmp_path / "m.safetensors"

@@ -10,6 +10,7 @@ better one, in the same time.
 """
 
 from ._answers import exact_answer, robust_weights
+from ._description import departure, describe, relative_difference
 from ._encoder import STRUCTURES, Encoder
 from ._layers import Layers, clip_towards, propagate
 from ._stored import ENCODER, LAYERS, MOST_LAYERS
@@ -22,7 +23,10 @@ __all__ = [
     "Encoder",
     "Layers",
     "clip_towards",
+    "departure",
+    "describe",
     "exact_answer",
     "propagate",
+    "relative_difference",
     "robust_weights",
 ]
