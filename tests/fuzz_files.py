@@ -220,6 +220,8 @@ def spoilt_model(path, rng):
             break
     if rng.random() < 0.03:
         kind = chosen(["RobustPCA", "Encoder", "VideoStream", "OnlineRobustPCA", "LearnedRobustPCA", "Training"], rng)
+    if rng.random() < 0.1:
+        version = 1
     description = {"kind": kind, "format": version, "parameters": parameters}
     entry = json.dumps({**description, "checksum": store._checksum(description, arrays)})
     portable = {name: store._portable(name, array) for name, array in arrays.items()}

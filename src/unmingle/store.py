@@ -27,6 +27,9 @@ from safetensors.numpy import save as to_safetensors
 from . import _migrations
 from ._aside import hold_new, remove_abandoned
 from ._schema import MismatchError, Rule, check
+from ._tree import DEEPEST, is_deep
+from ._tree import put_together as put_together
+from ._tree import take_apart as take_apart
 from ._validation import is_panic
 
 FORMAT_VERSION = 2
@@ -36,8 +39,6 @@ MIGRATIONS: dict[int, Mapping[str, _migrations.Step]] = {1: _migrations.FROM_1}
 _METADATA_KEY = "unmingle"
 _ASIDE = r"\.unmingle-[0-9a-f]{16}(\..*)?"
 """Names of files while they are written."""
-_DEEPEST = 20
-"""Tables and lists within each other."""
 _DTYPES = {
     "BOOL": "bool",
     "F16": "float16",
@@ -133,59 +134,11 @@ def save(path: str | PathLike[str], kind: str, content: Mapping[str, Any]) -> No
     >>> put_together(stored.parameters, stored.arrays)
     {'fitted': {'count': 3, 'mean': array([0., 0., 0.])}}
     """
-    write(path, kind, *take_apart(content))
-
-
-def take_apart(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The JSON values of a tree, and its arrays by their dotted paths.
-
-    Parameters
-    ----------
-    content : mapping of str
-        JSON values, arrays, and mappings of the same.
-    """
-    parameters: dict[str, Any] = {}
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, value in content.items():
-        if isinstance(value, np.ndarray):
-            arrays[name] = value
-        elif isinstance(value, Mapping):
-            values, parts = take_apart(value)
-            if values or not parts:
-                parameters[name] = values
-            arrays |= {f"{name}.{path}": part for path, part in parts.items()}
-            if parts and "." in name:
-                raise StoreError(f"Array {name!r} cannot be stored: names of tables that hold arrays have no dots.")
-        else:
-            parameters[name] = value
-    return parameters, arrays
-
-
-def put_together(parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """The tree of which `take_apart` gave the parts.
-
-    Parameters
-    ----------
-    parameters : mapping of str
-        JSON values.
-    arrays : mapping of str to ndarray
-        Arrays by their dotted paths.
-
-    Raises
-    ------
-    MismatchError
-        An array has the place of something else.
-    """
-    content = _copied(parameters)
-    for path, array in arrays.items():
-        *tables, name = path.split(".")
-        holder: Any = content
-        for table in tables[:_DEEPEST]:
-            holder = holder.setdefault(table, {}) if isinstance(holder, dict) else None
-        if len(tables) > _DEEPEST or not isinstance(holder, dict) or name in holder:
-            raise MismatchError(f"{path!r:.60} is not part of it")
-        holder[name] = array
-    return content
+    try:
+        parameters, arrays = take_apart(content)
+    except MismatchError as error:
+        raise StoreError(f"A {kind} cannot be stored: {error}.") from error
+    write(path, kind, parameters, arrays)
 
 
 def write(
@@ -364,8 +317,8 @@ def _description(kind: str, version: int, parameters: Mapping[str, Any]) -> dict
         plain = json.loads(json.dumps(dict(parameters), default=_plain))
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreError(f"The parameters of a {kind} cannot be stored: {error}.") from error
-    if _is_deep(plain):
-        raise StoreError(f"The parameters of a {kind} cannot be stored: they are more than {_DEEPEST} levels deep.")
+    if is_deep(plain):
+        raise StoreError(f"The parameters of a {kind} cannot be stored: they are more than {DEEPEST} levels deep.")
     return {"kind": kind, "format": version, "parameters": plain}
 
 
@@ -420,15 +373,10 @@ def _read_header(path: str | PathLike[str], file: Any) -> tuple[Header, str]:
             "kind": str(kind),
             "parameters": dict(parameters),
             "checksum": str(checksum),
-        } if version >= 1 and not _is_deep(parameters):
+        } if version >= 1 and not is_deep(parameters):
             return Header(kind, version, parameters, _array_infos(path, file)), checksum
         case _:
             raise StoreError(f"{path} is damaged: its header makes no sense.")
-
-
-def _copied(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The table with tables of its own, which may be added to."""
-    return {name: _copied(value) if isinstance(value, dict) else value for name, value in table.items()}
 
 
 def _parsed(entry: str) -> Any:
@@ -436,15 +384,6 @@ def _parsed(entry: str) -> Any:
         return json.loads(entry)
     except (ValueError, RecursionError):
         return None
-
-
-def _is_deep(parameters: dict[str, Any]) -> bool:
-    """Whether parameters lie deeper in each other than any that are written."""
-    level: list[Any] = [parameters]
-    for _ in range(_DEEPEST):
-        level = [part for whole in level for part in (whole.values() if isinstance(whole, dict) else whole)]
-        level = [part for part in level if isinstance(part, dict | list)]
-    return bool(level)
 
 
 def _array_infos(path: str | PathLike[str], file: Any) -> dict[str, ArrayInfo]:
