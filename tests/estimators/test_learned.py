@@ -66,7 +66,7 @@ def state_of(model):
 
     def plain(value):
         if isinstance(value, Encoder):
-            return [plain(part) for part in (*value._to_store(), value.layers)]
+            return [plain(part) for part in (value._to_store(), value.layers)]
         if isinstance(value, dict):
             return {name: plain(part) for name, part in value.items()}
         if isinstance(value, tuple | list):
@@ -451,7 +451,8 @@ class TestFiles:
         assert_same(again.fit(data), model)
 
     @pytest.mark.parametrize(
-        "lost", ["encoder", "stream", "encoder.readout", "stream.rows.0", "components_", "history_", "fitted"]
+        "lost",
+        ["encoder", "stream", "encoder.readout", "stream.rows.0", "fitted.components_", "fitted.history_", "fitted"],
     )
     def test_an_incomplete_file_is_refused(self, lost, model, tmp_path):
         path = tmp_path / "m.safetensors"

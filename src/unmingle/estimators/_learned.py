@@ -6,7 +6,6 @@ from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
@@ -25,10 +24,11 @@ from .._validation import (
 from ..decomposition import Decomposition
 from ..encoder import STRUCTURES, Encoder, exact_answer, robust_weights
 from ..iterate import Callback
+from ..learn import LOSSES
 from ..linalg import scale_root
 from ..online import Statistics, direct_step, robust_start
 from ._base import _BEYOND, Array, RobustTransformer
-from ._stored import LEARNED_ROBUST_PCA, LOSSES
+from ._stored import LEARNED_ROBUST_PCA
 from ._window import Rows, Window, cut
 
 _SOLVED = 1e-4
@@ -290,11 +290,11 @@ class LearnedRobustPCA(RobustTransformer):
 
     def _sources(self, X: Array, y: Any) -> tuple[Array, ...]:
         """True background and foreground, where the loss looks at them."""
-        if check_choice(self.loss, "loss", LOSSES) != "source":
+        if not LOSSES[check_choice(self.loss, "loss", tuple(LOSSES))].true_parts:
             return ()
         if y is None:
             raise ValueError(
-                "loss='source' requires y to be passed, but the target y is None: "
+                f"loss={self.loss!r} requires y to be passed, but the target y is None: "
                 "an array of shape (n_samples, 2, n_features) with background and foreground."
             )
         parts = as_floats(y, "y")
@@ -313,7 +313,7 @@ class LearnedRobustPCA(RobustTransformer):
         checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Components, unless they are given with their penalties, and layers."""
-        require("unmingle.learn", "train")
+        require("torch", "train")
         check_choice(self.structure, "structure", STRUCTURES)
         window, max_steps = check_count(self.window, "window"), check_count(self.max_steps, "max_steps")
         self._fading()
@@ -370,7 +370,7 @@ class LearnedRobustPCA(RobustTransformer):
         unit, scaled = start.rescaled(1 / self._root), rows.within(self._reach).scaled(1 / self._root)
         training = learn.train(
             unit, scaled.X, loss=self.loss, targets=scaled.sources or None, max_steps=steps,
-            sample_weight=None if scaled.sources else "robust",
+            sample_weight=None if LOSSES[self.loss].true_parts else "robust",
             batch_size=self.batch_size, step_size=self.step_size, validation=validation, random_state=seed, **options,
         )  # fmt: skip
         return training._replace(encoder=training.encoder.rescaled(self._root))
@@ -456,22 +456,12 @@ class LearnedRobustPCA(RobustTransformer):
             "median relative gap on training data": float(np.median(gap)),
         }
 
-    def _state_to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        values, arrays = self.encoder_._to_store()
-        kept = {f"encoder.{name}": array for name, array in arrays.items()}
-        stream, sums = self._window.to_store()
-        kept |= {f"stream.{name}": array for name, array in sums.items()}
-        return {
-            "encoder": values,
-            "stream": {"seed": self._seed, "root": self._root, "reach": self._reach, **stream},
-        }, kept
+    def _state_to_store(self) -> dict[str, Any]:
+        own = {"seed": self._seed, "root": self._root, "reach": self._reach}
+        return {"encoder": self.encoder_._to_store(), "stream": {**own, **self._window._to_store()}}
 
-    def _state_from_store(self, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        stream = parameters["stream"]
-        self._adopt(Encoder._from_store(parameters["encoder"], _part_of(arrays, "encoder.")))
-        self._window = Window.from_store(stream, _part_of(arrays, "stream."))
+    def _state_from_store(self, content: dict[str, Any]) -> None:
+        stream = content["stream"]
+        self._adopt(Encoder._from_store(content["encoder"]))
+        self._window = Window._from_store(stream)
         self._seed, self._root, self._reach = int(stream["seed"]), float(stream["root"]), float(stream["reach"])
-
-
-def _part_of(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -4,12 +4,11 @@ from ._noise import Pace
 from ._settings import Settings
 from ._start import noise_and_floor, robust_start
 from ._statistics import Balanced, Statistics, balance, block_coordinate_step, direct_step, recursive_step
-from ._stored import TRACKER, TRACKER_ARRAYS
+from ._stored import TRACKER
 from ._tracker import Tracker
 
 __all__ = [
     "TRACKER",
-    "TRACKER_ARRAYS",
     "Balanced",
     "Pace",
     "Settings",

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from numpy.typing import NDArray
-
 from .._schema import FLOATS, LEAST, Array, Count, Either, Flag, Number, OneOf, Record
 from ._noise import Pace
 
@@ -14,6 +12,12 @@ _WORD = Count(0, 2**128 - 1)
 
 TRACKER = Record(
     {
+        "components": Array(FLOATS, "q", "m", alike="stream"),
+        "code": Array(FLOATS, "q", alike="stream"),
+        "waiting": Array(FLOATS, "waiting", "m", nan=True, alike="stream"),
+        "reach": Array(("float64",), "m", low=1.0),
+        "A": Array(("float64",), "q", "q"),
+        "B": Array(FLOATS, "q", ("m", 0)),
         "start_size": Count(1),
         "starting": Flag(),
         "solved_at": Count(),
@@ -36,20 +40,12 @@ TRACKER = Record(
         ),
     }
 )
-TRACKER_ARRAYS = {
-    "components": Array(FLOATS, "q", "m", alike="stream"),
-    "code": Array(FLOATS, "q", alike="stream"),
-    "waiting": Array(FLOATS, "waiting", "m", nan=True, alike="stream"),
-    "reach": Array(("float64",), "m", low=1.0),
-    "A": Array(("float64",), "q", "q"),
-    "B": Array(FLOATS, "q", ("m", 0)),
-}
 
 
-def check_state(values: dict[str, Any], arrays: dict[str, NDArray[Any]], pace: Pace) -> None:
+def check_state(content: dict[str, Any], pace: Pace) -> None:
     """Refuse a tracker that has nothing to follow with, or that waits for samples that are there."""
-    started = not values["starting"]
-    if started and not (len(arrays["components"]) and min(pace.noise, pace.least_noise, pace.age) >= LEAST):
+    started = not content["starting"]
+    if started and not (len(content["components"]) and min(pace.noise, pace.least_noise, pace.age) >= LEAST):
         raise ValueError("a stream that has started needs components, a noise level and an age")
-    if not started and len(arrays["waiting"]) >= values["start_size"]:
+    if not started and len(content["waiting"]) >= content["start_size"]:
         raise ValueError("a stream that is starting has fewer samples than it waits for")

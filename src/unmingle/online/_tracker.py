@@ -443,22 +443,20 @@ class Tracker:
             self.statistics = self._with_B()
         self.statistics = self._storable(self.statistics)
 
-    def to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Everything needed to go on exactly as if nothing had happened: JSON values and arrays."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_STORED}
-        values["pace"] = vars(self.pace)
-        arrays = {name: values.pop(name) for name in list(values) if isinstance(values[name], np.ndarray)}
+    def _to_store(self) -> dict[str, Any]:
+        """Everything needed to go on exactly as if nothing had happened."""
+        content = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_STORED}
         sums = self.statistics
-        values |= {"weight": sums.weight, "decay": sums.decay, "rng": self.rng.bit_generator.state}
-        return values, arrays | {"A": sums.A, "B": sums.B}
+        content |= {"A": sums.A, "B": sums.B, "weight": sums.weight, "decay": sums.decay}
+        return content | {"pace": vars(self.pace), "rng": self.rng.bit_generator.state}
 
     @classmethod
-    def from_store(cls, settings: Settings, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """What `to_store` gave, brought back to life."""
-        values = dict(values) | dict(arrays)
+    def _from_store(cls, content: dict[str, Any]) -> Self:
+        """What `_to_store` gave, brought back to life with the ``settings``, which are stored elsewhere."""
+        values = dict(content)
         pace = Pace(**values.pop("pace"))
-        check_state(values, arrays, pace)
+        check_state(values, pace)
         sums = Statistics(*(values.pop(name) for name in ("A", "B", "weight", "decay")))
         rng = np.random.default_rng()
         rng.bit_generator.state = values.pop("rng")
-        return cls(settings=settings, rng=rng, statistics=sums, pace=pace, **values)
+        return cls(rng=rng, statistics=sums, pace=pace, **values)
