@@ -25,11 +25,13 @@ def _with_arrays_in_their_places(parameters: Parameters, arrays: Arrays) -> tupl
 
 
 def _with_words_of_all_streams(parameters: Parameters, arrays: Arrays) -> tuple[Parameters, Arrays]:
-    """``memory`` was 1 / (1 - forgetting), and ``start`` the start size."""
+    """``memory`` was 1 / (1 - forgetting), ``start`` the start size, and ``calm`` what tells a change of the scene."""
     match parameters:
-        case {"settings": {"memory": int(memory) | float(memory), "start": start, **others}} if memory >= 1:
+        case {"calm": calm, "settings": {"memory": int(memory) | float(memory), "start": start, **others}, **rest} if (
+            memory >= 1
+        ):
             settings = {**others, "forgetting": 1 - 1 / memory, "start_size": start}
-            return {**parameters, "settings": settings}, arrays
+            return {**rest, "scene_change": calm, "settings": settings}, arrays
     return parameters, arrays
 
 

@@ -40,9 +40,9 @@ def _encoder_in(file: Path, header: Any) -> dict[str, Any]:
     """Tell how the encoder of a model is built, if it has one; other models need not be loaded for that."""
     if not any(name.endswith("readout_feedback") for name in header.arrays):
         return {}
-    from ._shared.models import described
+    from ._shared.models import encoder_of
 
-    return described(file)
+    return encoder_of(file)
 
 
 def _show(header: Any, encoder: Mapping[str, Any]) -> None:

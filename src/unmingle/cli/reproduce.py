@@ -7,15 +7,8 @@ import typer
 
 from ..reproduce import EXPERIMENTS, data_folder
 from ._shared import console
-from ._shared.options import Json, Quiet
+from ._shared.options import Json, Quiet, one_of
 from ._shared.paths import ready_folder
-
-
-def known(name: str) -> str:
-    """Refuse an experiment that there is not."""
-    if name not in EXPERIMENTS:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, EXPERIMENTS))}.")
-    return name
 
 
 def run(
@@ -23,9 +16,8 @@ def run(
         str,
         typer.Argument(
             metavar="|".join(EXPERIMENTS),
-            help=" ".join(f"{name}: {known.help}." for name, known in EXPERIMENTS.items()),
-            callback=known,
-            autocompletion=lambda: list(EXPERIMENTS),
+            help=" ".join(f"{name}: {one.help}." for name, one in EXPERIMENTS.items()),
+            callback=one_of(EXPERIMENTS),
         ),
     ],
     data: Annotated[

@@ -12,10 +12,11 @@ from typer.core import TyperGroup
 
 from .._validation import require
 from ..iterate import Callback, Progress
+from ..learn import LOSSES
 from ._shared import console
 from ._shared.config import take_settings
 from ._shared.interrupts import resumable
-from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed
+from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, one_of
 from ._shared.paths import ready_outputs
 
 if TYPE_CHECKING:
@@ -30,14 +31,6 @@ class Kinds(TyperGroup):
         """Take the first word for a kind only if it is one."""
         known = args and args[0] in self.commands
         return super().parse_args(ctx, args if known else ["samples", *args])
-
-
-class Loss(StrEnum):
-    """What training makes small."""
-
-    UNSUPERVISED = "unsupervised"
-    IMITATION = "imitation"
-    SOURCE = "source"
 
 
 class Structure(StrEnum):
@@ -76,7 +69,12 @@ Config = Annotated[
 Components = Annotated[int | None, typer.Option(min=1, help="Largest number of components.")]
 Layers = Annotated[int, typer.Option(min=1, max=1000, help="Layers of the network.")]
 Aim = Annotated[
-    Loss, typer.Option(help="What training makes small: the cost, the distance from exact answers or from true parts.")
+    str,
+    typer.Option(
+        metavar="|".join(LOSSES),
+        callback=one_of(LOSSES),
+        help="What training makes small: the cost, the distance from exact answers or from true parts.",
+    ),
 ]
 Background = Annotated[Path | None, typer.Option(help="With --loss source: the true background, as DATA.")]
 Foreground = Annotated[Path | None, typer.Option(help="With --loss source: the true foreground, as DATA.")]
@@ -106,7 +104,7 @@ def run(
     config: Config = None,
     components: Components = None,
     layers: Layers = 5,
-    loss: Aim = Loss.UNSUPERVISED,
+    loss: Aim = "unsupervised",
     background: Background = None,
     foreground: Foreground = None,
     update_dictionary: UpdateDictionary = False,
@@ -142,7 +140,7 @@ def run(
     inputs = {"DATA": data, "--config": config, "--background": background, "--foreground": foreground}
     ready_outputs({"--out": out, "--checkpoint": work}, inputs)
     model = LearnedRobustPCA(
-        components, n_layers=layers, loss=loss.value, update_dictionary=update_dictionary, tied=not untied,
+        components, n_layers=layers, loss=loss, update_dictionary=update_dictionary, tied=not untied,
         structure=structure.value, rank_penalty=rank_penalty, outlier_penalty=outlier_penalty, max_passes=passes,
         max_steps=max_steps, batch_size=batch_size, step_size=step_size, validation=validation, random_state=seed,
     )  # fmt: skip
@@ -159,12 +157,12 @@ def run(
         console.show(console.facts(console.card_facts(model.card_)), model=out)
 
 
-def _check(data: Path, size: Any, loss: Loss, background: Path | None, foreground: Path | None) -> None:
+def _check(data: Path, size: Any, loss: str, background: Path | None, foreground: Path | None) -> None:
     """Sizes are for images; true parts come in pairs, and only where the loss looks at them."""
     if size is not None and data.exists() and not data.is_dir():
         raise typer.BadParameter(f"--size is for a folder of images; {data} is a file.")
     given = (background is not None) + (foreground is not None)
-    if given != (2 if loss is Loss.SOURCE else 0):
+    if given != (2 if LOSSES[loss].true_parts else 0):
         raise typer.BadParameter("--loss source goes with --background and --foreground, other losses with neither.")
 
 

@@ -51,7 +51,9 @@ _SETTING_RULES: dict[str, Rule] = {
     "random_state": maybe(Count(0, 2**1024)),
 }
 _NUMBERS = {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Count()}
-_CALM = Record({"usual": Number(), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()})
+_SCENE_CHANGE = Record(
+    {"usual": Number(), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()}
+)
 _SIDE = Count(1, 2**20)
 _SHAPE = Either(Row(_SIDE, _SIDE), Row(_SIDE, _SIDE, OneOf(3)))
 
@@ -62,7 +64,7 @@ def to_store(stream: "Stream") -> dict[str, Any]:
     content |= {
         "settings": {name: getattr(stream, name) for name in SETTINGS},
         "numbers": {} if stream._model is None else stream._model.numbers(),
-        "calm": asdict(stream._scene_change),
+        "scene_change": asdict(stream._scene_change),
         "n_frames": stream.n_frames,
         "learnt_at": stream._learnt_at,
         "frozen": stream.frozen_,
@@ -87,7 +89,7 @@ def schema_of(content: dict[str, Any]) -> Record:
             **(_background_rules(dtype) if has_model else {}),
             "settings": Record(_SETTING_RULES),
             "numbers": Record(_NUMBERS if has_model else {}),
-            "calm": _CALM,
+            "scene_change": _SCENE_CHANGE,
             "n_frames": Count(),
             "learnt_at": Count(),
             "frozen": Flag(),
@@ -122,7 +124,7 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
     stream = kind(**content["settings"], encoder=encoder, region=content.get("region"))
     stream.n_frames, stream.frozen_ = int(content["n_frames"]), content["frozen"] is True
     stream._learnt_at = int(content["learnt_at"])
-    stream._scene_change = SceneChange(**content["calm"])
+    stream._scene_change = SceneChange(**content["scene_change"])
     parts: dict[str, Any] = {name: content[name].copy() for name in _background_rules(DTYPES) if name in content}
     first = content.get("first", np.empty((0, 0)))
     if content["shape"] is not None:

@@ -73,8 +73,8 @@ def _is_installed(package: str) -> bool:
     return True
 
 
-def described(path: Path) -> dict[str, Any]:
-    """Return how the encoder in a model file is built."""
+def encoder_of(path: Path) -> dict[str, Any]:
+    """How the encoder in a model file is built, in numbers."""
     own = getattr(load(path), "encoder", None)
     encoder = own if isinstance(own, Encoder) else load_encoder(path, None).encoder
     return {**describe(encoder), "departure": departure(encoder), "bytes": path.stat().st_size}

@@ -1,6 +1,6 @@
 """Options that several commands share, and checks of what options may be."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +27,17 @@ def suffixed(*suffixes: str) -> Callable[[Path | None], Path | None]:
         if path is not None and path.suffix.lower() not in suffixes:
             raise typer.BadParameter(f"the name must end in {' or '.join(suffixes)}; got {str(path)!r}.")
         return path
+
+    return check
+
+
+def one_of(names: Iterable[str]) -> Callable[[str], str]:
+    """Return a check that a word is one of those that are known."""
+
+    def check(name: str) -> str:
+        if name not in names:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, names))}.")
+        return name
 
     return check
 
