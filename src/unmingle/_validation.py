@@ -156,6 +156,21 @@ def check_count(value: Any, name: str, most: int | None = None) -> int:
     return int(value)
 
 
+def check_optional_count(value: Any, name: str, most: int | None = None) -> int | None:
+    """Return None, or a whole number as `check_count` does."""
+    return None if value is None else check_count(value, name, most)
+
+
+def check_forgetting(value: Any) -> float | None:
+    """Return what every sample multiplies the weight of the past by, or None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    number = float(value) if isinstance(value, Real) else 0.0
+    if not 0 < number <= 1:
+        raise ValueError(f"forgetting must be above 0 and at most 1, or 'auto', got {value!r}.")
+    return number
+
+
 def check_choice(value: Any, name: str, choices: "tuple[str, ...]") -> str:
     """Return one of the choices, or list them."""
     if not isinstance(value, str) or value not in choices:
