@@ -289,6 +289,11 @@ def _lanczos_bound(R: Array) -> float:
     return float(np.sqrt(value + np.linalg.norm(image - value * v) + rounding))
 
 
+_DOUBLE = np.dtype(np.float64)
+_RANGES = {np.dtype(kind): (float(np.finfo(kind).tiny), float(np.finfo(kind).max)) for kind in ("f4", "f8")}
+"""The least and the largest number that is as precise as others."""
+
+
 @dataclass(frozen=True)
 class Units:
     """Units of data, whose root is a power of two: changing them loses no digit.
@@ -336,11 +341,10 @@ class Units:
 
 def _times_square(X: Any, factor: float, out: Array | None) -> Any:
     """X times the square of a factor, in two steps where that square alone is beyond the range of numbers."""
-    dtype = getattr(X, "dtype", np.dtype(np.float64))
-    limits, square = np.finfo(dtype), factor * factor
-    once = float(limits.tiny) <= square <= float(limits.max)
-    for step in (square,) if once else (factor, factor):
-        number = step if dtype == np.float64 else dtype.type(step)
+    dtype, square = getattr(X, "dtype", _DOUBLE), factor * factor
+    least, largest = _RANGES[dtype]
+    for step in (square,) if least <= square <= largest else (factor, factor):
+        number = step if dtype is _DOUBLE else dtype.type(step)
         X = X * number if out is None else np.multiply(X, number, out=out)
     return X
 

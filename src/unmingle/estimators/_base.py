@@ -211,28 +211,13 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return schema_of(cls._rules, stored)
 
     def prepare_passes(self, rows: Any) -> Task:
-        """Check parameters and rows of the start, and say what `unmingle.distributed.fit` shall look for in all rows.
-
-        Parameters
-        ----------
-        rows : array of shape (n_samples, n_features)
-            Some of the samples; NaN means missing.
-
-        Returns
-        -------
-        Task
-        """
+        """Check parameters and the rows of the start, and say what `unmingle.distributed.fit` shall look for."""
         rows = self._validated(rows, reset=True)
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, rows.shape[1])
         return Task(rows, self.n_components, *penalties, self.random_state)
 
     def projector(self) -> Projector:
-        """What takes samples apart as the model does, for `unmingle.distributed.decompose` to send around.
-
-        Returns
-        -------
-        Projector
-        """
+        """What takes samples apart as the model does, for `unmingle.distributed.decompose` to send around."""
         check_is_fitted(self)
         return Projector(self._light_copy())
 

@@ -225,17 +225,7 @@ class LearnedRobustPCA(WindowLearner):
         return self.encoder_.encode(cut(self._validated(X, reset=False), self._reach), n_jobs=self.n_jobs)[0]
 
     def prepare_passes(self, rows: Any) -> Task:
-        """As in `RobustPCA`: passes find the dictionary; the layers are trained in `adopt_passes`.
-
-        Parameters
-        ----------
-        rows : array of shape (n_samples, n_features)
-            Some of the samples; NaN means missing.
-
-        Returns
-        -------
-        Task
-        """
+        """As in `RobustPCA`: passes find the dictionary; the layers are trained in `adopt_passes`."""
         if self.loss == "source" or self.update_dictionary:
             raise ValueError(
                 "distributed.fit finds the dictionary from all rows and has no true parts; "
@@ -244,15 +234,7 @@ class LearnedRobustPCA(WindowLearner):
         return super().prepare_passes(rows)
 
     def adopt_passes(self, found: Found, rows: Array) -> None:
-        """Train the layers for the dictionary that passes over all rows found, for `unmingle.distributed.fit`.
-
-        Parameters
-        ----------
-        found : Found
-            Components, penalties and the rest.
-        rows : array of shape (n_samples, n_features)
-            Rows of the start, on which to train.
-        """
+        """Train the layers for the dictionary that passes over all rows found, for `unmingle.distributed.fit`."""
         self._learn(Rows(rows), (found.components, found.rank_penalty, found.outlier_penalty))
         self.n_samples_seen_ = found.n_rows
 

@@ -249,29 +249,11 @@ class OnlineRobustPCA(RobustTransformer):
         return self
 
     def prepare_passes(self, rows: Any) -> Task:
-        """As in `RobustPCA`; with ``forgetting`` below 1 later rows weigh more, and "auto" weighs all alike.
-
-        Parameters
-        ----------
-        rows : array of shape (n_samples, n_features)
-            Some of the samples; NaN means missing.
-
-        Returns
-        -------
-        Task
-        """
+        """As in `RobustPCA`; with ``forgetting`` below 1 later rows weigh more, and "auto" weighs all alike."""
         return super().prepare_passes(rows)._replace(forgetting=self._settings().forgetting or 1.0)
 
     def adopt_passes(self, found: Found, rows: Array) -> None:
-        """Go on from what passes over all rows found, for `unmingle.distributed.fit`.
-
-        Parameters
-        ----------
-        found : Found
-            Components, sums and the rest.
-        rows : ignored
-            Not used.
-        """
+        """Go on from what passes over all rows found, for `unmingle.distributed.fit`."""
         self._start("")
         balanced = found.balanced
         self._tracker = Tracker.from_statistics(

@@ -107,10 +107,24 @@ class Distributable(Protocol):
     """An estimator that `unmingle.distributed` can fit and apply."""
 
     def prepare_passes(self, rows: Any) -> Task:
-        """Check parameters and the rows of the start before any work, and say what to look for."""
+        """Check parameters and the rows of the start before any work, and say what to look for in all rows.
+
+        Parameters
+        ----------
+        rows : array of shape (n_samples, n_features)
+            Some of the samples; NaN means missing.
+        """
 
     def adopt_passes(self, found: Found, rows: Array) -> None:
-        """Become fitted by what passes over all rows found; ``rows`` are those of the start."""
+        """Become fitted by what passes over all rows found.
+
+        Parameters
+        ----------
+        found : Found
+            Components, penalties, sums and the rest.
+        rows : array of shape (n_samples, n_features)
+            The rows of the start, as `prepare_passes` gave them.
+        """
 
     def projector(self) -> Projector:
         """What takes samples apart as the fitted estimator does."""

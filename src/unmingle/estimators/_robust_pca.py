@@ -180,15 +180,7 @@ class RobustPCA(RobustTransformer):
         return self
 
     def adopt_passes(self, found: Found, rows: Array) -> None:
-        """Become fitted by what passes over all rows found, for `unmingle.distributed.fit`.
-
-        Parameters
-        ----------
-        found : Found
-            Components, penalties and the rest.
-        rows : array of shape (n_samples, n_features)
-            Rows of the start, by which the scores of ordinary samples are known.
-        """
+        """Become fitted by what passes over all rows found, for `unmingle.distributed.fit`."""
         self.components_ = found.components
         self.n_components_ = len(found.components)
         self.rank_penalty_, self.outlier_penalty_ = found.rank_penalty, found.outlier_penalty
