@@ -27,10 +27,10 @@ test: lint
 	@$(MAKE) --no-print-directory test-as-others
 
 # Numbers must be right on every processor. Those of x86-64 can pass for each other: the numerical tests run as an old
-# one, without AVX2 and FMA, and as one that adds up in other orders than most.
-NUMERICAL := $(addprefix tests/,apps encoder estimators kernels learn online solvers synth) \
-	$(filter-out $(addprefix tests/test_,api_surface.py distributed.py examples.py imports.py leftovers.py store.py), \
-	$(wildcard tests/test_*.py))
+# one, without AVX2 and FMA, and as one that adds up in other orders than most. All tests but those named are numerical.
+NOT_NUMERICAL := __pycache__ cli media report reproduce web $(addprefix test_,$(addsuffix .py, \
+	api_surface benchmarks distributed examples house imports leftovers store))
+NUMERICAL := $(filter-out $(addprefix tests/,$(NOT_NUMERICAL)),$(patsubst %/,%,$(wildcard tests/*/ tests/test_*.py)))
 OLD := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=generic ATEN_CPU_CAPABILITY=default \
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
 NEW = OPENBLAS_CORETYPE=$(if $(shell grep -m 1 -o avx512f /proc/cpuinfo),SkylakeX,Haswell)

@@ -21,7 +21,7 @@ for number, frame in enumerate(scene.frames):
         print(f"{found.time:5.1f} s: {len(found.boxes)} regions, {100 * found.score:4.1f} % of the picture")
 
 print("\nprecision {:.2f}, recall {:.2f}, F {:.2f} over all frames".format(*counts.f_measure))
-card = stream.card()
+card = stream.card_
 print(f"rank {card['rank']} of {card['components']}, noise {card['noise']:.1f} of 255 steps")
 
 # The scene without people: how far from the truth?

@@ -7,7 +7,7 @@ import pytest
 from command_line import Ended
 from hypothesis import settings
 
-from unmingle.cli.commands import app
+from unmingle.cli._app import app
 
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")

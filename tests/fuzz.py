@@ -25,7 +25,7 @@ from fuzz_files import frames, rows, spoilt, training, write_seeds
 import unmingle
 from unmingle import store
 from unmingle.apps.video import Stream
-from unmingle.cli.commands import app
+from unmingle.cli._app import app
 from unmingle.media import open_frames, read_image
 
 LONGEST = 60.0
@@ -75,10 +75,10 @@ def use_model(path, folder):
 
 def use_loaded(model):
     if isinstance(model, Stream):
-        shape, dtype = ((24, 32), np.uint8) if model._eye is None else model._eye.format
+        shape, dtype = ((24, 32), np.uint8) if model._detector is None else model._detector.format
         for _ in range(3):
             model.push(np.full(shape, 0.5 if dtype == np.float32 else 90, dtype))
-        model.card()
+        assert model.card_
         return
     m = model.components.shape[1] if isinstance(model, unmingle.Encoder) else model.n_features_in_
     if m > MOST_FEATURES:

@@ -1,21 +1,36 @@
-"""Samples of streams, all at once."""
-
 import numpy as np
 
-from unmingle.synth import subspace_stream
-
-STEPS = ("block", "direct", "recursive")
-
-
-def stream_of(n, m=60, rank=3, **options):
-    """All samples of a stream, their low-rank part, and the basis at its end."""
-    blocks = list(subspace_stream(n, m, rank, random_state=0, **{"noise": 0.05, **options}))
-    return *(np.concatenate(parts) for parts in zip(*((b.X, b.low_rank) for b in blocks), strict=True)), blocks[
-        -1
-    ].basis
+import unmingle
+from unmingle.apps.video import Stream
 
 
-def rows_of(n, **options):
-    """All samples of a stream, and the basis at its end."""
-    X, _, basis = stream_of(n, **options)
-    return X, basis
+def watched(frame, n=60, **settings):
+    """A stream that has seen a scene for a while."""
+    stream = Stream(**settings)
+    for _ in range(n):
+        found = stream.push(frame())
+    assert not found.mask.any()
+    return stream
+
+
+def pushed(stream, frames):
+    return [stream.push(frame) for frame in frames]
+
+
+def same(one, other):
+    arrays = [(a.mask, b.mask) for a, b in zip(one, other, strict=True)]
+    arrays += [(a.background, b.background) for a, b in zip(one, other, strict=True)]
+    return all(np.array_equal(a, b) for a, b in arrays) and [a.boxes for a in one] == [b.boxes for b in other]
+
+
+def network(frames):
+    """Five layers for the background of some frames."""
+    model = unmingle.RobustPCA(n_components=4).fit(frames[:60:2].reshape(30, -1) / 255)
+    components = model.components_.astype(np.float32)
+    return unmingle.Encoder.from_components(components, rank_penalty=0.1, outlier_penalty=0.03, n_layers=5)
+
+
+def with_square(frame, top=20, left=30, side=16, step=70):
+    covered = frame.astype(int)
+    covered[top : top + side, left : left + side] += step
+    return np.clip(covered, 0, 255).astype(np.uint8)

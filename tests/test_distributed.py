@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import unmingle
 from unmingle import OnlineRobustPCA, RobustPCA, distributed, estimators, solvers
-from unmingle.distributed import Problem, _spread_rows, _start, summarise
+from unmingle.distributed import SharedProblem, _spread_rows, _start, summarise
 from unmingle.linalg import Units
 from unmingle.online import Statistics, balance, direct_step
 
@@ -211,7 +211,7 @@ def test_only_fitted_models_of_the_right_kind_decompose(made, X):
 
 
 def test_summary_is_the_sum_of_summaries(made):
-    problem = Problem(2.0, np.full(60, 0.1), Units(), 1.0)
+    problem = SharedProblem(2.0, np.full(60, 0.1), Units(), 1.0)
     components = np.random.default_rng(0).standard_normal((3, 60))
     parts = [summarise(made.X[i : i + 100], components, problem) for i in range(0, 300, 100)]
     whole = summarise(made.X[:300], components, problem)
@@ -238,7 +238,7 @@ class Subspace:
 
     def prepare_passes(self, rows):
         self.asked = rows.shape
-        return estimators.Task(rows, 2, None, None, random_state=0)
+        return estimators.Wanted(rows, 2, None, None, random_state=0)
 
     def adopt_passes(self, found, rows):
         self.found, self.given = found, rows.shape

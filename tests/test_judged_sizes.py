@@ -12,7 +12,7 @@ from fuzz_files import with_member
 from PIL import Image
 
 from unmingle import _numpy_files, media, store
-from unmingle.cli import console
+from unmingle.cli import info
 from unmingle.media import MediaError, open_frames, read_image
 
 MOST_BYTES = 100 << 20
@@ -147,7 +147,7 @@ def test_damaged_files_of_numpy_are_told_in_one_sentence(run, tmp_path, content)
 
 
 def test_a_file_of_very_many_arrays_is_told_of_in_short(run, tmp_path):
-    arrays = {f"a{number:04d}": np.zeros(1, np.uint8) for number in range(console.MOST_ARRAYS + 50)}
+    arrays = {f"a{number:04d}": np.zeros(1, np.uint8) for number in range(info.MOST_ARRAYS + 50)}
     store.write(tmp_path / "many.safetensors", "Thing", {"text": "long " * 10_000}, arrays)
     told = run("info", "many.safetensors")
     assert told.code == 0

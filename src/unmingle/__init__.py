@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from . import apps as apps
     from . import distributed as distributed
     from . import export as export
+    from . import iterate as iterate
     from . import learn as learn
+    from . import media as media
     from . import metrics as metrics
     from . import objective as objective
     from . import online as online
@@ -43,7 +45,9 @@ _EXTRA_OF = {
     "apps": "",
     "distributed": "dask",
     "export": "onnx",
+    "iterate": "",
     "learn": "train",
+    "media": "",
     "metrics": "",
     "objective": "",
     "online": "",

@@ -26,7 +26,7 @@ from .iterate import Callback, run
 from .linalg import LowRank, Units
 from .objective import certify_unconstrained, gap_criterion, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
-from .solvers._pcp import certify as certify_pursuit
+from .solvers import certify_pursuit
 
 __all__ = ["Decomposition", "decompose", "penalty_max"]
 
@@ -65,6 +65,11 @@ class Decomposition:
     def rank(self) -> int:
         """Number of components."""
         return len(self.components)
+
+    @property
+    def singular_values(self) -> Array:
+        """(rank,): of the low-rank part; balanced codes and components share them as square roots."""
+        return np.linalg.norm(self.codes, axis=0) * np.linalg.norm(self.components, axis=1)
 
     @property
     def low_rank(self) -> Any:

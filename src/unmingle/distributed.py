@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from . import kernels, solvers
 from ._threads import suited_to
 from ._validation import check_count, check_positive
-from .estimators import Distributable, Found, Projector, Task
+from .estimators import Distributable, Found, Projector, Wanted
 from .iterate import Callback, Result, run
 from .linalg import Units, empty_apart
 from .online import Balanced, Statistics, balance, direct_step, noise_and_floor, robust_start
@@ -48,7 +48,7 @@ _PLACES = 8
 """Chunks, at least, over which the rows of the start are spread."""
 
 
-class Problem(NamedTuple):
+class SharedProblem(NamedTuple):
     """What a chunk must know to be encoded, apart from the components; in units of its own."""
 
     lam_star: float
@@ -147,11 +147,11 @@ def fit(
     _check_kind(model)
     max_passes, tol = check_count(max_passes, "max_passes"), check_positive(tol, "tol")
     X = _in_rows(X)
-    task = model.prepare_passes(_spread_rows(X, check_count(start_size, "start_size")))
-    problem, components, noise = _start(task, len(X))
+    wanted = model.prepare_passes(_spread_rows(X, check_count(start_size, "start_size")))
+    problem, components, noise = _start(wanted, len(X))
     passes = _passes(X, components, problem)
     result = run(passes, lambda state: state.stationarity, tol=tol, max_iter=max_passes, callback=callback)
-    model.adopt_passes(_found(result, problem, noise, len(X)), task.rows)
+    model.adopt_passes(_found(result, problem, noise, len(X)), wanted.rows)
     if not result.converged:
         _warn(result, tol)
     return model
@@ -233,28 +233,28 @@ def _spread_rows(X: Any, count: int) -> Array:
     return np.concatenate(compute(*(X.blocks[int(place)][:each] for place in chosen)))
 
 
-def _start(task: Task, n: int) -> tuple[Problem, Array, tuple[float, float]]:
+def _start(wanted: Wanted, n: int) -> tuple[SharedProblem, Array, tuple[float, float]]:
     """The problem for all n rows, components to start from, and the noise level with its floor; all in its units."""
-    units = Units.of(task.rows)
-    rows = units.to_units(task.rows)
+    units = Units.of(wanted.rows)
+    rows = units.to_units(wanted.rows)
     m = rows.shape[1]
-    rank_penalty, outlier_penalty = map(units.to_units, (task.rank_penalty, task.outlier_penalty))
+    rank_penalty, outlier_penalty = map(units.to_units, (wanted.rank_penalty, wanted.outlier_penalty))
     part = robust_start(
-        rows, task.n_components, rank_penalty, outlier_penalty, tol=1e-4, random_state=task.random_state
+        rows, wanted.n_components, rank_penalty, outlier_penalty, tol=1e-4, random_state=wanted.random_state
     )
     if part.rank == 0:
         raise ValueError("No component stands out in the rows of the start; lower rank_penalty or raise start_size.")
     noise = noise_and_floor(part, rows, automatic=rank_penalty is None)
-    forgetting = task.forgetting
+    forgetting = wanted.forgetting
     window = n if forgetting == 1 else (1 - forgetting**n) / (1 - forgetting)
     lam_star = from_noise(noise[0], window, m).rank_penalty if rank_penalty is None else part.rank_penalty
     lam = lam_star / sqrt(max(window, m)) if outlier_penalty is None else part.outlier_penalty
-    problem = Problem(lam_star, np.broadcast_to(np.asarray(lam), m).astype(rows.dtype), units, forgetting)
+    problem = SharedProblem(lam_star, np.broadcast_to(np.asarray(lam), m).astype(rows.dtype), units, forgetting)
     seen = Statistics.of(part.codes, np.zeros((len(rows), 0))).forget(window / len(rows))
     return problem, balance(seen, part.components).components, noise
 
 
-def _passes(X: Any, components: Array, problem: Problem) -> Iterator[Pass]:
+def _passes(X: Any, components: Array, problem: SharedProblem) -> Iterator[Pass]:
     """Alternate between codes and components for ever."""
     chunks = X.to_delayed().ravel()
     while True:
@@ -268,7 +268,7 @@ def _passes(X: Any, components: Array, problem: Problem) -> Iterator[Pass]:
 
 
 @delayed(pure=True)
-def _summary_of_chunk(rows: Array, shared: tuple[Array, Problem]) -> Summary:
+def _summary_of_chunk(rows: Array, shared: tuple[Array, SharedProblem]) -> Summary:
     return summarise(rows, *shared)
 
 
@@ -287,7 +287,7 @@ def _merge(earlier: Summary, later: Summary) -> Summary:
     return Summary(earlier.statistics.merge(later.statistics), earlier.cost + later.cost, earlier.energy + later.energy)
 
 
-def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
+def summarise(rows: Array, components: Array, problem: SharedProblem) -> Summary:
     """Encode a chunk and sum up what it says of the components.
 
     Parameters
@@ -296,7 +296,7 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
         Samples, NaN where missing.
     components : array of shape (q, m)
         U', in the units of the problem.
-    problem : Problem
+    problem : SharedProblem
         Penalties, units and forgetting.
     """
     total = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
@@ -311,7 +311,7 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
     return total
 
 
-def _summarise(X: Array, components: Array, problem: Problem, residual: Array) -> Summary:
+def _summarise(X: Array, components: Array, problem: SharedProblem, residual: Array) -> Summary:
     """Of few rows, in memory that is used again and again; with x - o = Us + r, B = A U' + sum of s r'."""
     codes = next(solvers.newton(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
     value, _, square = kernels.huber_sums(X, codes, components, problem.lam, residual)
@@ -322,7 +322,7 @@ def _summarise(X: Array, components: Array, problem: Problem, residual: Array) -
     return Summary(of_residual._replace(B=of_low_rank + of_residual.B), cost, energy)
 
 
-def _found(result: Result[Pass], problem: Problem, noise: tuple[float, float], n: int) -> Found:
+def _found(result: Result[Pass], problem: SharedProblem, noise: tuple[float, float], n: int) -> Found:
     """What the passes found: the components that are best for the codes of the last one."""
     last = result.state
     cost = last.summary.cost + 0.5 * problem.lam_star * float(np.sum(last.components**2))

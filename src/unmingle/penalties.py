@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from . import kernels, solvers
 from .linalg import LowRank, WarmSubspace, empty_apart, spectral_norm_bound
 
-__all__ = ["NORMAL_MAD", "Penalties", "from_noise", "noise_floor", "noise_level", "penalty_limits"]
+__all__ = ["NORMAL_MAD", "Penalties", "from_noise", "noise_floor", "noise_level", "penalty_limits", "robust_scale"]
 
 Array = NDArray[np.floating[Any]]
 
@@ -40,6 +40,11 @@ def from_noise(sigma: float, n: float, m: int) -> Penalties:
     """
     rank_penalty = sigma * (sqrt(m) + sqrt(n))
     return Penalties(rank_penalty, rank_penalty / sqrt(max(m, n)))
+
+
+def robust_scale(departure: Array) -> float:
+    """Standard deviation of normal noise with the same median size; missing entries do not count."""
+    return float(NORMAL_MAD * np.nanmedian(np.abs(departure)))
 
 
 def penalty_limits(X: Array) -> Penalties:

@@ -12,7 +12,7 @@ from onnxruntime import InferenceSession
 
 import unmingle
 from unmingle import export, store
-from unmingle.cli import models
+from unmingle.cli._shared import models
 from unmingle.encoder import Encoder, Layers
 from unmingle.synth import low_rank_plus_sparse
 

@@ -8,7 +8,7 @@ import zarr
 from command_line import failed
 
 import unmingle
-from unmingle.cli import learning
+from unmingle.cli import fit
 from unmingle.metrics import subspace_angle
 from unmingle.synth import low_rank_plus_sparse
 
@@ -70,7 +70,7 @@ def test_a_running_scheduler(run, data):
 
 
 def test_checkpoint_is_resumed(run, data, monkeypatch):
-    learn = learning.learn
+    learn = fit.learn
 
     def interrupted(model, rows, checkpoint, every, callback):
         def advance_or_stop(progress):
@@ -79,12 +79,12 @@ def test_checkpoint_is_resumed(run, data, monkeypatch):
 
         return learn(model, rows, checkpoint, every, advance_or_stop)
 
-    monkeypatch.setattr(learning, "learn", interrupted)
+    monkeypatch.setattr(fit, "learn", interrupted)
     ended = run("fit", "rows.npy", "--checkpoint", "work.safetensors", "--every", "100")
     assert ended.code == 130
     assert "the same command goes on from work.safetensors" in ended.err
     assert unmingle.load(data / "work.safetensors").n_samples_seen_ == 400
-    monkeypatch.setattr(learning, "learn", learn)
+    monkeypatch.setattr(fit, "learn", learn)
     assert run("fit", "rows.npy", "--checkpoint", "work.safetensors", "--every", "100").code == 0
     expected = unmingle.OnlineRobustPCA(random_state=0).fit(MADE.X)
     assert np.array_equal(unmingle.load(data / "rows.safetensors").components_, expected.components_)

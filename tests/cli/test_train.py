@@ -10,11 +10,12 @@ from onnxruntime import InferenceSession
 from PIL import Image
 
 import unmingle
-from unmingle import media
-from unmingle.cli import training
+from unmingle.cli import train
 from unmingle.synth import low_rank_plus_sparse
 
 MADE = low_rank_plus_sparse(80, 12, 2, noise=0.05, random_state=0)
+
+
 QUICK = ["--out", "model.safetensors", "--max-steps", "8", "--layers", "2", "--batch-size", "20", "--step-size", "0.01"]
 
 
@@ -229,24 +230,34 @@ def test_wrong_usage(run, data, arguments):
     assert not list(data.glob("model*"))
 
 
+def test_samples_need_no_word_and_a_folder_of_that_name_is_a_path(run, data, frames):
+    command = ["rows.npy", *QUICK, "--json"]
+    assert run("train", *command).out == run("train", "samples", *command).out != ""
+    assert run("train", *QUICK, "--quiet", "rows.npy") == (0, "", "")
+    frames.rename("samples")
+    told = json.loads(run("train", "./samples", *QUICK, "--json").out)
+    assert told["card"]["data"].startswith("samples, ")
+    assert run("train", "samples", *QUICK).code == 2
+
+
 def test_the_model_file_must_be_named(run, data):
     assert run("train", "rows.npy").code == 2
 
 
 def interrupt_at(monkeypatch, step):
     """Press Ctrl-C after some steps; return the list of the steps that were told of."""
-    learn, seen = training.learn, []
+    learn, seen = train.learn, []
 
-    def interrupted(model, samples, parts, checkpoint, callback, tell):
+    def interrupted(model, samples, parts, checkpoint, callback, **options):
         def count_or_stop(progress):
             callback(progress)
             seen.append(progress.done)
             if progress.done >= step:
                 raise KeyboardInterrupt
 
-        return learn(model, samples, parts, checkpoint, count_or_stop, tell)
+        return learn(model, samples, parts, checkpoint, count_or_stop, **options)
 
-    monkeypatch.setattr(training, "learn", interrupted)
+    monkeypatch.setattr(train, "learn", interrupted)
     return seen
 
 
@@ -296,10 +307,10 @@ def test_a_checkpoint_of_another_command_is_refused(run, data, monkeypatch):
 
 
 def test_interrupted_before_any_checkpoint(run, data, monkeypatch):
-    def stop(*arguments):
+    def stop(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "learn", stop)
+    monkeypatch.setattr(train, "learn", stop)
     ended = run("train", "rows.npy", *QUICK)
     assert (ended.code, ended.err) == (130, "Interrupted; results that were not complete are not kept.\n")
 
@@ -355,53 +366,3 @@ def test_info_and_export_know_the_file(run, data):
     assert np.allclose(codes, part.codes, atol=1e-10)
     assert np.allclose(low_rank, part.low_rank, atol=1e-10)
     assert np.allclose(outliers, part.outliers, atol=1e-10)
-
-
-def test_grey_values_of_every_kind_of_image(tmp_path):
-    grey = np.arange(24, dtype=np.uint8).reshape(4, 6) * 11
-    colours = np.stack([grey, grey[::-1], np.full_like(grey, 40)], axis=2)
-    luma = colours @ np.array([0.299, 0.587, 0.114]) / 255
-    wide = grey.astype(np.uint16) * 257
-    pictures = {
-        "grey.png": (Image.fromarray(grey), grey / 255, 1e-7),
-        "colour.png": (Image.fromarray(colours), luma, 0.5 / 255),
-        "colour.bmp": (Image.fromarray(colours), luma, 0.5 / 255),
-        "alpha.png": (Image.fromarray(np.dstack([colours, grey])), luma, 0.5 / 255),
-        "table.gif": (Image.fromarray(grey).convert("P"), grey / 255, 1e-7),
-        "bits.png": (Image.fromarray(grey > 100), grey > 100, 1e-7),
-        "wide.png": (Image.fromarray(wide), wide / 65535, 1e-7),
-        "wide.tif": (Image.fromarray(wide), wide / 65535, 1e-7),
-        "float.tif": (Image.fromarray(np.float32(grey / 255)), grey / 255, 1e-7),
-        "photo.jpg": (Image.fromarray(np.full((4, 6), 100, np.uint8)), 100 / 255, 1e-7),
-    }
-    for name, (picture, values, tolerance) in pictures.items():
-        picture.save(tmp_path / name)
-        read = media.read_image(tmp_path / name)
-        assert (read.shape, read.dtype) == ((4, 6), np.float32), name
-        assert np.abs(read - values).max() <= tolerance + 1e-6, name
-
-
-def test_images_are_turned_upright_and_made_smaller_by_means(tmp_path):
-    picture = Image.fromarray(np.arange(24, dtype=np.uint8).reshape(4, 6))
-    turned = Image.Exif()
-    turned[0x0112] = 6
-    picture.save(tmp_path / "turned.png", exif=turned)
-    assert np.allclose(media.read_image(tmp_path / "turned.png") * 255, np.rot90(np.arange(24).reshape(4, 6), -1))
-    stripes = np.tile(np.uint8([[0], [200]]), (8, 16))
-    Image.fromarray(stripes).save(tmp_path / "stripes.png")
-    small = media.read_image(tmp_path / "stripes.png", (2, 2))
-    assert np.allclose(small, 100 / 255, atol=0.02)
-
-
-def test_media_says_what_is_wrong(tmp_path, rng):
-    with pytest.raises(media.MediaError, match=r"none\.png cannot be read: No such file"):
-        media.read_image(tmp_path / "none.png")
-    with pytest.raises(media.MediaError, match="none is not a folder"):
-        media.read_images(tmp_path / "none")
-    Image.fromarray(np.float32([[0.0, 3.5]])).save(tmp_path / "bright.tif")
-    with pytest.raises(media.MediaError, match=r"values from 0 to 3\.5; expected 0 to 1"):
-        media.read_image(tmp_path / "bright.tif")
-    Image.fromarray(rng.integers(0, 255, (40, 50), np.uint8)).save(tmp_path / "cut.png")
-    (tmp_path / "cut.png").write_bytes((tmp_path / "cut.png").read_bytes()[:500])
-    with pytest.raises(media.MediaError, match=r"cut\.png is damaged or no image"):
-        media.read_image(tmp_path / "cut.png")

@@ -140,7 +140,7 @@ from unmingle import RobustPCA, synth
 from unmingle.apps.video import Stream
 X = synth.low_rank_plus_sparse(60, 40, 2, noise=0.05, random_state=0).X.astype("f4")
 found = RobustPCA(random_state=0).fit(X).transform(X).tobytes()
-stream = Stream(start=5)
+stream = Stream(start_size=5)
 for number, frame in enumerate(synth.shaking_scene(20, 24, 40, random_state=0).frames):
     found += stream.push(frame / 2 if number > 16 else frame).background.tobytes()
 print(sha256(found).hexdigest())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from unmingle.apps.video._light import robust_line
-from unmingle.kernels import Canvas, Memory, Scene, frame_codes, learn_from_frame, look_at_frame, zeros_for
+from unmingle.apps.video._scene_change import robust_line
+from unmingle.kernels import Memory, Scenery, Workspace, frame_codes, learn_from_frame, look_at_frame, zeros_for
 from unmingle.kernels._regions import keep_regions
 from unmingle.kernels._video import count_neighbours
 from unmingle.kernels._video_learning import follow_noise
@@ -63,7 +63,7 @@ def test_layers_end_at_the_exact_codes_whatever_the_step(rng):
     np.testing.assert_allclose(found, exact, rtol=2e-4)
 
 
-@pytest.mark.parametrize(("kernel", "groups"), [(look_at_frame, (Canvas, Scene)), (learn_from_frame, (Memory,))])
+@pytest.mark.parametrize(("kernel", "groups"), [(look_at_frame, (Workspace, Scenery)), (learn_from_frame, (Memory,))])
 def test_arguments_come_in_groups_whose_fields_are_their_names(kernel, groups):
     fields = [name for group in groups for name in group._fields]
     assert list(signature(kernel).parameters)[-len(fields) :] == fields
@@ -79,7 +79,7 @@ def look(frame, scale, components, codes, variance, channels=1, side=7, least_ar
     size = height * width
     background, mask, near = np.empty_like(frame), np.empty((height, width), bool), np.empty(size, np.uint8)
     marked, counts, strong = np.empty(frame.size, np.uint16), np.empty(size, np.uint16), np.empty(size, bool)
-    canvas = Canvas(
+    canvas = Workspace(
         channels=(0,) * channels,
         square=(0,) * side,
         region=None if region is None else region.reshape(-1).view(np.uint8),
@@ -92,7 +92,7 @@ def look(frame, scale, components, codes, variance, channels=1, side=7, least_ar
         strong=strong,
         near=near,
     )
-    known = Scene(
+    known = Scenery(
         scale=scale,
         white=None if frame.dtype.kind == "f" else float(np.iinfo(frame.dtype).max),
         atoms=components,

@@ -1,47 +1,16 @@
 """Frames from files, folders, arrays, standard input and addresses."""
 
-import functools
-import io
 import subprocess
 import sys
-import threading
 from fractions import Fraction
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import av
 import numpy as np
 import pytest
+from pictures import encode, read, scene
 from PIL import Image
 
 from unmingle.media import Frame, MediaError, SizesDifferError, open_frames, open_writer
-
-
-def scene(n=20, height=48, width=64, channels=()):
-    """A smooth picture that moves."""
-    y, x = np.mgrid[:height, :width]
-    phases = np.arange(max(1, *channels, 0)) if channels else np.zeros(1)
-    frames = [127 + 100 * np.sin((x[..., None] + 2 * t) / 9 + y[..., None] / 7 + phases) for t in range(n)]
-    return np.rint(frames).astype(np.uint8).reshape(n, height, width, *channels)
-
-
-def encode(path, frames, *, kind="gray", pix_fmt="yuv420p", codec="libx264", options=None, full=False, rotation=0):
-    """A video written by PyAV alone, without losses where the codec can."""
-    with av.open(path, "w") as container:
-        stream = container.add_stream(codec, rate=25, options=options or {"crf": "0"})
-        stream.height, stream.width = frames.shape[1:3]
-        if kind == "yuv420p":
-            stream.height = stream.height * 2 // 3
-        stream.pix_fmt = pix_fmt
-        if full:
-            stream.codec_context.color_range = 2
-        if rotation:
-            stream.set_display_rotation(rotation)
-        for pixels in frames:
-            frame = av.VideoFrame.from_ndarray(pixels, format=kind)
-            if full:
-                frame.color_range = 2
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
 
 
 def coded(planes, value):
@@ -52,22 +21,8 @@ def coded(planes, value):
     )
 
 
-def read(source, **options):
-    with open_frames(source, **options) as frames:
-        return list(frames)
-
-
 def psnr(one, other):
     return 10 * np.log10(255**2 / np.mean((np.float64(one) - np.float64(other)) ** 2))
-
-
-@pytest.fixture
-def video(tmp_path):
-    path = tmp_path / "street.mp4"
-    with open_writer(path) as writer:
-        for pixels in scene():
-            writer.write(pixels)
-    return path
 
 
 def test_a_video_gives_its_frames_and_what_it_knows(video):
@@ -318,110 +273,6 @@ def test_a_change_comes_after_all_earlier_frames(other, words):
         assert [next(frames).time for _ in range(3)] == [0.0, 0.04, 0.08]
         with pytest.raises(MediaError, match=f"the source changes at frame 4 .*{words}; all frames"):
             next(frames)
-
-
-def test_standard_input_as_a_process(video):
-    program = (
-        "from unmingle.media import open_frames\n"
-        "with open_frames('-') as frames:\n"
-        "    print(frames.name, sum(1 for _ in frames), next(frames, None))"
-    )
-    matroska = video.with_suffix(".mkv")
-    with open_writer(matroska) as writer:
-        for frame in read(video):
-            writer.write(frame.pixels, frame.time)
-    with matroska.open("rb") as content:
-        done = subprocess.run(
-            [sys.executable, "-c", program], stdin=content, capture_output=True, text=True, check=True
-        )
-    assert (done.stdout, done.stderr) == ("standard input 20 None\n", "")
-    sent = matroska.read_bytes()
-    done = subprocess.run([sys.executable, "-c", program], input=sent, capture_output=True, check=True)
-    assert done.stdout == b"standard input 20 None\n"
-
-
-READ_STANDARD_INPUT = """
-from unmingle.media import MediaError, open_frames
-try:
-    with open_frames("-") as frames:
-        print(frames.n_frames, sum(1 for _ in frames), end="")
-except MediaError as error:
-    print(error, end="")
-"""
-
-
-def test_an_mp4_with_its_index_at_the_end_from_standard_input(tmp_path, rng):
-    """A file can be skipped in, a pipe cannot; of one longer than FFmpeg's buffer the pictures are then gone."""
-    path, command = tmp_path / "street.mp4", [sys.executable, "-c", READ_STANDARD_INPUT]
-    encode(path, rng.integers(0, 256, (60, 240, 320), np.uint8))
-    assert path.stat().st_size > 1_000_000
-    with path.open("rb") as content:
-        done = subprocess.run(command, stdin=content, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("60 60", "")
-    done = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=True)
-    assert b"standard input gives no picture: to be read from a pipe" in done.stdout
-    assert b"an MP4 must have its index in front (faststart); give the file's name, or use .mkv." in done.stdout
-
-
-def test_an_mp4_with_its_index_at_the_end_from_an_address_that_cannot_skip(tmp_path, rng, server):
-    encode(tmp_path / "street.mp4", rng.integers(0, 256, (60, 240, 320), np.uint8))
-    sentence = r"street\.mp4 gives no picture: .* an address that cannot skip, an MP4 must have its index in front"
-    with pytest.raises(MediaError, match=sentence):
-        read(f"{server}/street.mp4")
-
-
-def test_standard_input_that_is_no_file(video, monkeypatch):
-    with open_writer(video.with_suffix(".mkv")) as writer:
-        writer.write(scene(1)[0])
-    content = io.TextIOWrapper(io.BytesIO(video.with_suffix(".mkv").read_bytes()))
-    monkeypatch.setattr(sys, "stdin", content)
-    assert len(read("-")) == 1
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"no video at all" * 99)))
-    with pytest.raises(MediaError, match="standard input is no video"):
-        open_frames("-")
-    monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(MediaError, match="Standard input gives no video"):
-        open_frames("-")
-
-
-@pytest.fixture
-def server(tmp_path):
-    class Silent(SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=tmp_path)) as http:
-        threading.Thread(target=http.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{http.server_port}"
-        http.shutdown()
-
-
-def test_an_address(video, server):
-    assert len(read(f"{server}/street.mp4")) == 20
-    with open_frames(f"{server}/street.mp4", live=True) as frames:
-        assert frames.live
-        came = list(frames)
-        assert len(came) + frames.dropped == 20
-    with pytest.raises(MediaError, match=r"http://127\.0\.0\.1:\d+/none\.mp4 cannot be opened: .*404"):
-        open_frames(f"{server}/none.mp4")
-    with pytest.raises(MediaError, match=r"http://127\.0\.0\.1:9/a\.mp4 cannot be opened: connection refused") as error:
-        open_frames("http://me:secret@127.0.0.1:9/a.mp4")
-    assert "secret" not in str(error.value)
-
-
-def test_an_interrupted_read_leaves_no_thread(video):
-    before = set(threading.enumerate())
-    with open_frames(video) as frames:
-        next(frames)
-        assert set(threading.enumerate()) != before
-    assert set(threading.enumerate()) == before
-    assert next(frames, None) is None
-    forgotten = open_frames(video)
-    next(forgotten)
-    (thread,) = set(threading.enumerate()) - before
-    del forgotten
-    thread.join(10)
-    assert not thread.is_alive()
 
 
 def test_time_stamps_that_start_late_and_are_uneven(tmp_path):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from streams import STEPS
+from stream_samples import STEPS
 
 from unmingle.linalg import Units
 from unmingle.online import Dictionary, Statistics, direct_step

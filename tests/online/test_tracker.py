@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from streams import STEPS, rows_of
+from stream_samples import STEPS, rows_of
 
 from unmingle.metrics import subspace_angle
 from unmingle.online import Tracker, TrackerSettings

@@ -7,7 +7,7 @@ from scipy.ndimage import binary_dilation, gaussian_filter
 from unmingle.synth import crowd_scene, shaking_scene, water_scene
 from unmingle.synth._canvas import Canvas, Stroke
 from unmingle.synth._chance import oscillation, smooth_noise
-from unmingle.synth.shaking import _Camera
+from unmingle.synth._shaking import _Camera
 
 SIZE = (40, 96, 128)
 SCENES = [water_scene, shaking_scene, crowd_scene]

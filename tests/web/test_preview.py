@@ -146,10 +146,10 @@ def test_settings_are_changed_between_frames(server, stream, found):
     assert stream.false_alarm_rate == Stream().false_alarm_rate
     assert json.loads(change(server, {"frozen": True})[2]) == {"false_alarm_rate": 0.01, "frozen": True}
     server.show(found[0])
-    assert (stream.false_alarm_rate, stream.frozen) == (0.01, True)
+    assert (stream.false_alarm_rate, stream.frozen_) == (0.01, True)
     change(server, {"frozen": False}, Origin=server.address.rstrip("/"))
     server.show(found[1])
-    assert (stream.false_alarm_rate, stream.frozen) == (0.01, False)
+    assert (stream.false_alarm_rate, stream.frozen_) == (0.01, False)
 
 
 WRONG = {
@@ -170,7 +170,7 @@ WRONG = {
 def test_wrong_settings_are_refused(server, stream, found, body):
     assert change(server, body)[0] == 400
     server.show(found[0])
-    assert (stream.false_alarm_rate, stream.frozen) == (Stream().false_alarm_rate, False)
+    assert (stream.false_alarm_rate, stream.frozen_) == (Stream().false_alarm_rate, False)
 
 
 FOREIGN = {
@@ -186,7 +186,7 @@ FOREIGN = {
 def test_other_pages_change_nothing(server, stream, found, headers):
     assert change(server, {"frozen": True}, **headers)[0] in (400, 403)
     server.show(found[0])
-    assert not stream.frozen
+    assert not stream.frozen_
     assert ask(server, "settings")[0] == 405
 
 

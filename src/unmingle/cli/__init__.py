@@ -9,7 +9,7 @@ def main() -> None:
     """Run the command line; a failure is one sentence on standard error and exit code 1."""
     try:
         require("rich", "cli")
-        commands = require("unmingle.cli.commands", "cli")
+        application = require("unmingle.cli._app", "cli")
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
@@ -17,4 +17,4 @@ def main() -> None:
             raise
         words = " ".join(str(first_cause(error)).split()) or type(error).__name__
         sys.exit(f"Error: {words}")
-    commands.app()
+    application.app()

@@ -2,7 +2,7 @@
 
 from ._learned import LearnedRobustPCA
 from ._online import OnlineRobustPCA
-from ._passes import Distributable, Found, Projector, Task
+from ._passes import Distributable, Found, Projector, Wanted
 from ._robust_pca import RobustPCA
 
 __all__ = [
@@ -12,5 +12,5 @@ __all__ = [
     "OnlineRobustPCA",
     "Projector",
     "RobustPCA",
-    "Task",
+    "Wanted",
 ]

@@ -20,7 +20,7 @@ from ..decomposition import Decomposition
 from ..iterate import run
 from ..linalg import Units
 from ..prox import huber, soft_threshold
-from ._passes import Projector, Task
+from ._passes import Projector, Wanted
 from ._stored import Rules, schema_of
 
 Array = NDArray[np.floating[Any]]
@@ -210,11 +210,11 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _schema(cls, stored: store.Stored) -> Schema:
         return schema_of(cls._rules, stored)
 
-    def prepare_passes(self, rows: Any) -> Task:
+    def prepare_passes(self, rows: Any) -> Wanted:
         """Check parameters and the rows of the start, and say what `unmingle.distributed.fit` shall look for."""
         rows = self._validated(rows, reset=True)
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, rows.shape[1])
-        return Task(rows, self.n_components, *penalties, self.random_state)
+        return Wanted(rows, self.n_components, *penalties, self.random_state)
 
     def projector(self) -> Projector:
         """What takes samples apart as the model does, for `unmingle.distributed.decompose` to send around."""

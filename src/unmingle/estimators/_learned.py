@@ -28,7 +28,7 @@ from ..linalg import Units
 from ..online import robust_start
 from ._base import Array
 from ._card import card_of
-from ._passes import Found, Task
+from ._passes import Found, Wanted
 from ._stored import LEARNED_ROBUST_PCA, LOSSES
 from ._window import Rows, Window, cut, reach_of
 from ._window_learner import WindowLearner
@@ -224,7 +224,7 @@ class LearnedRobustPCA(WindowLearner):
         check_is_fitted(self)
         return self.encoder_.encode(cut(self._validated(X, reset=False), self._reach), n_jobs=self.n_jobs)[0]
 
-    def prepare_passes(self, rows: Any) -> Task:
+    def prepare_passes(self, rows: Any) -> Wanted:
         """As in `RobustPCA`: passes find the dictionary; the layers are trained in `adopt_passes`."""
         if self.loss == "source" or self.update_dictionary:
             raise ValueError(

@@ -15,9 +15,9 @@ from .._validation import (
     as_floats,
     check_choice,
     check_count,
-    check_forgetting,
     check_matrix,
     check_optional_count,
+    check_optional_forgetting,
     generator,
     given_penalties,
 )
@@ -25,7 +25,7 @@ from ..encoder import MOST_LAYERS
 from ..iterate import Callback, Progress
 from ..online import Tracker, TrackerSettings
 from ._base import Array, RobustTransformer
-from ._passes import Found, Task
+from ._passes import Found, Wanted
 from ._stored import ONLINE_ROBUST_PCA, STEPS
 from ._stream import batches, first_row, in_memory
 
@@ -248,7 +248,7 @@ class OnlineRobustPCA(RobustTransformer):
         self.frozen_ = bool(frozen)
         return self
 
-    def prepare_passes(self, rows: Any) -> Task:
+    def prepare_passes(self, rows: Any) -> Wanted:
         """As in `RobustPCA`; with ``forgetting`` below 1 later rows weigh more, and "auto" weighs all alike."""
         return super().prepare_passes(rows)._replace(forgetting=self._settings().forgetting or 1.0)
 
@@ -270,7 +270,7 @@ class OnlineRobustPCA(RobustTransformer):
         """The parameters, checked."""
         n_components = check_optional_count(self.n_components, "n_components")
         start_size = check_count(self.start_size, "start_size")
-        forgetting = check_forgetting(self.forgetting)
+        forgetting = check_optional_forgetting(self.forgetting)
         rank_penalty, outlier_penalty = given_penalties(self.rank_penalty, self.outlier_penalty, self.n_features_in_)
         return TrackerSettings(
             n_components,

@@ -13,7 +13,7 @@ from ..online import Balanced
 Array = NDArray[np.floating[Any]]
 
 
-class Task(NamedTuple):
+class Wanted(NamedTuple):
     """What an estimator asks of the passes; None leaves the choice to the data."""
 
     rows: Array
@@ -106,7 +106,7 @@ class Projector:
 class Distributable(Protocol):
     """An estimator that `unmingle.distributed` can fit and apply."""
 
-    def prepare_passes(self, rows: Any) -> Task:
+    def prepare_passes(self, rows: Any) -> Wanted:
         """Check parameters and the rows of the start before any work, and say what to look for in all rows.
 
         Parameters

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._threads import suited_to
-from .._validation import check_count, check_forgetting, check_matrix
+from .._validation import check_count, check_matrix, check_optional_forgetting
 from ..encoder import robust_weights
 from ..linalg import Units
 from ..online import Statistics, direct_step
@@ -102,4 +102,4 @@ class WindowLearner(RobustTransformer):
 
     def _fading(self) -> float:
         """What every sample of a stream multiplies the weight of the past by."""
-        return check_forgetting(self.forgetting) or 1 - 1 / self.window
+        return check_optional_forgetting(self.forgetting) or 1 - 1 / self.window

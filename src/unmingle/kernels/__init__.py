@@ -14,14 +14,14 @@ from ._newton import newton_projection
 from ._robust import column_medians
 from ._samples import alternation_pass
 from ._stream import cleaning_pass
-from ._video import Canvas, Scene, frame_codes, look_at_frame, zeros_for
+from ._video import Scenery, Workspace, frame_codes, look_at_frame, zeros_for
 from ._video_learning import KNOWN, Memory, learn_from_frame
 
 __all__ = [
     "KNOWN",
-    "Canvas",
     "Memory",
-    "Scene",
+    "Scenery",
+    "Workspace",
     "alternation_pass",
     "cleaning_pass",
     "clip_layer",

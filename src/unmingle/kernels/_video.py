@@ -20,7 +20,7 @@ WEAK, STRONG = 1, 256
 """Marks of a pixel; strong ones are weak, too."""
 
 
-class Scene(NamedTuple):
+class Scenery(NamedTuple):
     """The background of a camera, as far as a look at a frame needs it."""
 
     scale: Any
@@ -43,7 +43,7 @@ class Scene(NamedTuple):
     zeros: Any
 
 
-class Canvas(NamedTuple):
+class Workspace(NamedTuple):
     """Room for what is seen in frames of one size, and how to look at them."""
 
     channels: Any
@@ -311,7 +311,7 @@ def look_at_frame(
     channels, square, region, drop_shadows, least_area, deviation, marked, pooled, counts, strong, near,
     scale, white, atoms, codes, variance, least, sample, sampled, step, lam_star, lam, zeros,
 ):  # fmt: skip
-    """Codes, background and mask of a frame: layers, marks, votes and regions; a `Canvas`, then a `Scene`.
+    """Codes, background and mask of a frame: layers, marks, votes and regions; a `Workspace`, then a `Scenery`.
 
     With no layers the codes stay as they are. ``near`` is where foreground is or might be. The mask comes with its
     words of eight pixels, see `keep_regions`. Cost: 2 q + 40 operations for each entry.

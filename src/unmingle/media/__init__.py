@@ -2,7 +2,7 @@
 
 from ._arrays import IMAGE_RATE
 from ._errors import IncompleteError, MediaError, SizesDifferError
-from ._images import SUFFIXES, Images, read_image, read_images
+from ._images import IMAGE_SUFFIXES, Images, read_image, read_images
 from ._pixels import check_pixels, described
 from ._places import open_frames
 from ._relay import Frame
@@ -13,7 +13,7 @@ from ._writer import FrameWriter
 
 __all__ = [
     "IMAGE_RATE",
-    "SUFFIXES",
+    "IMAGE_SUFFIXES",
     "Frame",
     "FrameSource",
     "FrameWriter",

@@ -49,14 +49,14 @@ def _check_frames(shape: tuple[int, ...], name: str) -> None:
         check_extent(f"Each frame of {name}", *shape[1:])
 
 
-def timed(items: Iterable[Any]) -> Iterator[Frame]:
-    """Pictures with their times, those that are given or 25 in a second; each is copied, for the giver may reuse it."""
+def timed(items: Iterable[Any], *, copy: bool = True) -> Iterator[Frame]:
+    """Pictures with their times, those that are given or 25 in a second; copied if the giver may use them again."""
     start: float | None = None
     for number, item in enumerate(items):
         is_pair = isinstance(item, tuple) and len(item) == 2 and np.ndim(item[0]) == 0
         time, pixels = item if is_pair else (number / IMAGE_RATE, item)
         start = float(time) if start is None else start
-        yield Frame(float(time) - start, np.array(pixels))
+        yield Frame(float(time) - start, np.array(pixels) if copy else pixels)
 
 
 def from_numpy_file(path: Path, colour: bool, live: bool) -> FrameSource:

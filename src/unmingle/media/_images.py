@@ -16,7 +16,7 @@ from ._pixels import Pixels, check_extent, check_pixels, to_grey
 
 Image = NDArray[np.float32]
 
-SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+IMAGE_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 """Names of files that count as images when a folder is read."""
 _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 """How Pillow calls them; others, for which it may run other programs, are no images here."""
@@ -133,7 +133,7 @@ def image_paths(folder: str | PathLike[str]) -> list[Path]:
     place = Path(folder)
     if not place.is_dir():
         raise MediaError(f"{folder} is not a folder.")
-    paths = [path for path in place.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()]
+    paths = [path for path in place.iterdir() if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()]
     paths = [path for path in paths if not path.name.startswith(".")]
     if not paths:
         raise MediaError(f"{folder} holds no images; expected files such as .png, .jpg or .tif.")

@@ -16,7 +16,7 @@ import numpy as np
 from .._validation import check_positive
 from ._arrays import IMAGE_RATE, from_array, from_numpy_file, timed
 from ._errors import MediaError, cause
-from ._images import SUFFIXES, each_image, image_paths
+from ._images import IMAGE_SUFFIXES, each_image, image_paths
 from ._live import is_always_live, open_camera, open_stream, without_password
 from ._relay import Frame
 from ._source import FrameSource
@@ -112,7 +112,7 @@ def _from_path(path: Path, colour: bool, live: bool) -> FrameSource:
     suffix = path.suffix.lower()
     if suffix in (".npy", ".npz"):
         return from_numpy_file(path, colour, live)
-    if suffix in SUFFIXES - _FILMS:
+    if suffix in IMAGE_SUFFIXES - _FILMS:
         return _from_images([path], path.name, colour, live)
     return _from_video(f"file:{path}", path.name, colour, live)
 
@@ -125,7 +125,7 @@ def _from_video(place: Any, name: str, colour: bool, live: bool, timeout: float 
 
 def _from_images(paths: list[Path], name: str, colour: bool, live: bool) -> FrameSource:
     def frames(stop: Event) -> Iterator[Frame]:
-        return timed(each_image(paths, colour))
+        return timed(each_image(paths, colour), copy=False)
 
     return FrameSource(frames, name=name, colour=colour, rate=IMAGE_RATE, n_frames=len(paths), live=live)
 

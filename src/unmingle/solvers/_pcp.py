@@ -128,7 +128,9 @@ def _noise_split(
     return reach, max(shrink, 0.0)
 
 
-def certify(X: Array, pursuit: Pursuit, outliers: Array, lam: Array, eps: float, rounds: int = 30) -> Certificate:
+def certify_pursuit(
+    X: Array, pursuit: Pursuit, outliers: Array, lam: Array, eps: float, rounds: int = 30
+) -> Certificate:
     """Certificate of (1) for an iterate of `pcp`.
 
     The multiplier is a dual point, though a rough one where mu grew fast. Where no noise is allowed for, it is also

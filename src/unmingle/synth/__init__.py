@@ -1,12 +1,12 @@
 """Synthetic data with known truth."""
 
 from ._canvas import Scene
-from .crowd import crowd_scene
-from .matrices import Mixture, low_rank_plus_sparse
-from .shaking import shaking_scene
-from .streams import StreamBlock, subspace_stream
-from .street import surveillance_scene
-from .water import water_scene
+from ._crowd import crowd_scene
+from ._matrices import Mixture, low_rank_plus_sparse
+from ._shaking import shaking_scene
+from ._streams import StreamBlock, subspace_stream
+from ._street import surveillance_scene
+from ._water import water_scene
 
 __all__ = [
     "Mixture",

@@ -170,14 +170,16 @@ class Preview:
         """Show a frame and do what the user wished meanwhile; to be called by the one who separates."""
         self._slot.show(found, dropped)
         wishes, self._wishes = self._wishes, {}
-        for name, value in wishes.items():
-            setattr(self._stream, name, value)
+        if "frozen" in wishes:
+            self._stream.freeze(wishes["frozen"])
+        if "false_alarm_rate" in wishes:
+            self._stream.false_alarm_rate = wishes["false_alarm_rate"]
 
     def _wish(self, wishes: dict[str, Any]) -> None:
         self._wishes = {**self._wishes, **wishes}
 
     def _settings(self) -> dict[str, Any]:
-        now = {"false_alarm_rate": self._stream.false_alarm_rate, "frozen": self._stream.frozen}
+        now = {"false_alarm_rate": self._stream.false_alarm_rate, "frozen": self._stream.frozen_}
         return {**now, **self._wishes}
 
 

@@ -8,10 +8,9 @@ import pytest
 from PIL import Image
 
 from unmingle.apps.video import Box, Separation
-from unmingle.cli.events import EventFinder, write_events
-from unmingle.cli.highlights import Highlights, Stretches, reduced
-from unmingle.cli.steps import Steps
-from unmingle.cli.video_card import clock, facts, share
+from unmingle.apps.video._events import EventFinder, FrameStep, write_events
+from unmingle.apps.video._highlights import Highlights, Stretches, reduced
+from unmingle.apps.video._words import clock, facts, share
 from unmingle.cli.video_plot import time_plot
 
 
@@ -57,12 +56,12 @@ def test_slow_films_have_events(gap):
 
 
 def test_the_typical_step_is_not_that_of_a_gap():
-    steps = Steps(10.0)
+    steps = FrameStep(10.0)
     assert steps.typical == 0.1
     for time in (0.0, 0.25, 0.5, 90.0, 90.25):
         steps.add(time)
     assert steps.typical == 0.25
-    assert Steps().typical == 0.0
+    assert FrameStep().typical == 0.0
 
 
 def test_fewer_than_three_frames_are_no_event():

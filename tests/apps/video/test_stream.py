@@ -2,69 +2,15 @@
 
 import zipfile
 from io import BytesIO
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from streams import network, pushed, same, watched, with_square
 
-import unmingle
 from unmingle.apps.video import Stream, separate
-from unmingle.apps.video._model import Background
-from unmingle.media import MediaError
+from unmingle.apps.video._background import Background
 from unmingle.metrics import MaskCounts, f_measure
-from unmingle.store import StoreError
-from unmingle.synth import crowd_scene, shaking_scene, surveillance_scene, water_scene
-
-
-@pytest.fixture(scope="module")
-def film():
-    """A street at dusk, as bytes, with its truth."""
-    scene = surveillance_scene(120, 60, 80, random_state=0)
-    return np.rint(255 * scene.frames).astype(np.uint8), scene.masks
-
-
-@pytest.fixture(scope="module")
-def empty():
-    """A still scene with noise of three steps, and a generator of more of its frames."""
-    rng = np.random.default_rng(5)
-    scene = np.rint(255 * surveillance_scene(1, 60, 80, n_people=0, n_cars=0, noise=0.0, random_state=1).frames[0])
-
-    def frame():
-        return np.clip(np.rint(scene + rng.normal(0, 3, scene.shape)), 0, 255).astype(np.uint8)
-
-    return frame
-
-
-def watched(frame, n=60, **settings):
-    """A stream that has seen a scene for a while."""
-    stream = Stream(**settings)
-    for _ in range(n):
-        found = stream.push(frame())
-    assert not found.mask.any()
-    return stream
-
-
-def pushed(stream, frames):
-    return [stream.push(frame) for frame in frames]
-
-
-def same(one, other):
-    arrays = [(a.mask, b.mask) for a, b in zip(one, other, strict=True)]
-    arrays += [(a.background, b.background) for a, b in zip(one, other, strict=True)]
-    return all(np.array_equal(a, b) for a, b in arrays) and [a.boxes for a in one] == [b.boxes for b in other]
-
-
-def network(frames):
-    """Five layers for the background of some frames."""
-    model = unmingle.RobustPCA(n_components=4).fit(frames[:60:2].reshape(30, -1) / 255)
-    components = model.components_.astype(np.float32)
-    return unmingle.Encoder.from_components(components, rank_penalty=0.1, outlier_penalty=0.03, n_layers=5)
-
-
-def with_square(frame, top=20, left=30, side=16, step=70):
-    covered = frame.astype(int)
-    covered[top : top + side, left : left + side] += step
-    return np.clip(covered, 0, 255).astype(np.uint8)
+from unmingle.synth import crowd_scene, shaking_scene, water_scene
 
 
 def test_a_street_is_separated(film):
@@ -111,115 +57,9 @@ def test_the_highway_is_found_again(data_dir):
     assert counts.f_measure.precision > 0.9
 
 
-def test_lamps_may_be_switched(data_dir):
-    with np.load(data_dir / "video" / "i2r_lobby.npz") as stored:
-        frames = np.cumsum(stored["tdiff"], axis=0, dtype=np.uint8)
-    stream = Stream()
-    shares = np.array([stream.push(frame).score for frame in frames])
-    switches = [426, 433, 448, 1062, 1078, 1085, 1091, 1096, len(frames)]
-    for switch, following in pairwise(switches):
-        assert (shares[switch + 10 : following] < 0.05).all()
-    assert stream.card()["scene_jumps"] >= 2
-
-
-def test_every_frame_of_a_film_has_a_mask(film):
-    frames, _ = film
-    found = list(separate(frames[:70]))
-    assert [one.index for one in found] == list(range(70))
-    assert {one.state for one in found} == {"watching"}
-    assert any(one.mask.any() for one in found[:30])
-    np.testing.assert_allclose([one.time for one in found[:3]], [0.0, 0.04, 0.08])
-
-
-def test_short_films_are_separated_too(film):
-    frames, _ = film
-    assert len(list(separate(frames[:7]))) == 7
-    assert len(list(separate(frames[:1]))) == 1
-
-
-def test_frames_before_a_failure_are_kept(film):
-    frames, _ = film
-
-    def broken():
-        yield from frames[:10]
-        yield frames[0][:-1]
-
-    found, numbers = separate(broken()), []
-    with pytest.raises(MediaError, match="59"):
-        numbers.extend(one.index for one in found)
-    assert numbers == list(range(10))
-
-
-def test_settings_and_a_stream_exclude_each_other():
-    with pytest.raises(ValueError, match="either a stream or settings"):
-        next(separate([], stream=Stream(), memory=50))
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"pixel_share": 0.3}, {"encoder": "exact"}, {"region": True}],
-    ids=["plain", "some pixels", "exact", "region"],
-)
-@pytest.mark.parametrize("cut", [12, 75])
-def test_a_stream_resumes_as_if_unbroken(film, tmp_path, settings, cut):
-    frames, _ = film
-    if "region" in settings:
-        settings = {"region": np.arange(80) < np.full((60, 1), 50)}
-    whole = pushed(Stream(**settings), frames)
-    first = Stream(**settings)
-    parts = pushed(first, frames[:cut])
-    first.save(tmp_path / "camera.safetensors")
-    again = unmingle.load(tmp_path / "camera.safetensors")
-    parts += pushed(again, frames[cut:])
-    assert same(whole, parts)
-    assert again.card() == {**again.card(), "frames": 120}
-
-
 def test_the_same_frames_give_the_same_parts(film):
     frames, _ = film
     assert same(pushed(Stream(pixel_share=0.2), frames), pushed(Stream(pixel_share=0.2), frames))
-
-
-def refused(path, parameters, arrays):
-    unmingle.store.write(path, "VideoStream", parameters, arrays)
-    with pytest.raises(StoreError, match="does not hold a complete VideoStream"):
-        unmingle.load(path)
-
-
-def test_damaged_models_are_refused(film, tmp_path):
-    """The compiled loops trust the sizes of what a file brings."""
-    stream = Stream(pixel_share=0.5)
-    pushed(stream, film[0][:40])
-    stored, path = unmingle.store.read(_saved(stream, tmp_path)), tmp_path / "bad.safetensors"
-    for name, part in stored.arrays.items():
-        refused(path, stored.parameters, {other: kept for other, kept in stored.arrays.items() if other != name})
-        refused(path, stored.parameters, stored.arrays | {name: part[:-1] if name != "sample" else part[::-1].copy()})
-        wrong = part.astype(np.float64 if part.dtype != np.float64 else np.float32)
-        refused(path, stored.parameters, stored.arrays | {name: wrong})
-        if part.dtype.kind == "f":
-            refused(path, stored.parameters, stored.arrays | {name: np.full_like(part, np.nan)})
-    for wrong in ({"shape": [10**8, 10**8]}, {"shape": [60, 80, 2]}, {"dtype": "float64"}, {"shape": None}):
-        refused(path, stored.parameters | wrong, stored.arrays)
-    starting = Stream()
-    pushed(starting, film[0][:5])
-    stored = unmingle.store.read(_saved(starting, tmp_path))
-    refused(path, stored.parameters, {"first": stored.arrays["first"][:, 1:]})
-
-
-def _saved(stream, folder):
-    stream.save(folder / "good.safetensors")
-    return folder / "good.safetensors"
-
-
-def test_a_frozen_stream_learns_nothing(film, tmp_path):
-    frames, _ = film
-    stream = Stream()
-    pushed(stream, frames[:60])
-    stream.frozen = True
-    before = stream._model.arrays() | {}
-    kept = {name: part.copy() for name, part in before.items() if name != "codes"}
-    assert {one.state for one in pushed(stream, frames[60:])} == {"frozen"}
-    assert all(np.array_equal(kept[name], part) for name, part in stream._model.arrays().items() if name != "codes")
 
 
 def test_inspecting_changes_nothing(film):
@@ -257,89 +97,8 @@ def test_false_alarms_are_as_rare_as_asked_for():
         for number in range(260):
             stream.push(np.clip(0.5 + 0.04 * rng.standard_normal((60, 80)), 0, 1).astype(np.float32))
             if number >= 160:
-                marked.append((stream._eye.canvas.marked >= 256).mean())
+                marked.append((stream._detector.canvas.marked >= 256).mean())
         assert rate / 3 < np.mean(marked) < 3 * rate
-
-
-def test_gain_and_offset_are_no_foreground(empty):
-    stream = watched(empty)
-    for _ in range(3):
-        found = stream.push(with_square(np.rint(0.7 * empty() + 30).astype(np.uint8)))
-        assert found.mask[22:34, 32:44].all()
-        assert found.mask.sum() < 0.1 * found.mask.size
-
-
-def test_a_new_scene_is_background_within_ten_frames(empty):
-    stream = watched(empty)
-    light = np.where(np.arange(80) > 40, 70, 0)
-
-    def lit():
-        return np.clip(empty().astype(int) + light, 0, 255).astype(np.uint8)
-
-    states = [stream.push(lit()).state for _ in range(10)]
-    assert "adapting" in states
-    found = stream.push(with_square(lit(), left=10))
-    assert found.mask[22:34, 12:24].mean() > 0.95
-    assert found.mask.sum() < 400
-
-
-def test_what_stopped_is_absorbed_after_the_patience(empty):
-    stream = watched(empty, n=100, patience=40)
-    present = [stream.push(with_square(empty())).mask[28, 38] for _ in range(80)]
-    assert all(present[:36])
-    assert not any(present[50:])
-    patient = watched(empty, n=60, patience=None)
-    assert all(patient.push(with_square(empty())).mask[28, 38] for _ in range(150))
-
-
-def test_what_left_is_soon_forgotten(empty):
-    stream = Stream()
-    for _ in range(30):
-        stream.push(with_square(empty()))
-    gone = [stream.push(empty()).mask[28, 38] for _ in range(100)]
-    assert gone[5]
-    assert not any(gone[80:])
-
-
-def test_known_foreground_stays_out(empty):
-    known = np.zeros((60, 80), dtype=bool)
-    known[18:38, 28:48] = True
-    for told, melted in ((known, False), (None, True)):
-        stream = watched(empty, patience=None, false_alarm_rate=1e-12)
-        for _ in range(150):
-            stream.push(with_square(empty(), step=12), known_foreground=told)
-        frame = with_square(empty(), step=12)
-        left = frame.astype(int) - stream.push(frame, known_foreground=told).background
-        assert (left[24:32, 34:42].mean() < 6) == melted
-
-
-def test_only_the_region_is_watched(empty):
-    region = np.zeros((60, 80), dtype=bool)
-    region[:, 40:] = True
-    stream = watched(empty, region=region)
-    found = stream.push(with_square(empty(), left=32))
-    assert not found.mask[:, :40].any()
-    assert found.mask[24:32, 42:46].mean() > 0.9
-    assert found.score == found.mask.sum() / region.sum()
-
-
-def test_small_regions_are_dropped(empty):
-    small = with_square(empty(), side=8)
-    assert watched(empty).push(small).mask.any()
-    assert not watched(empty, min_area=100).push(small).mask.any()
-
-
-def test_shadows_are_told_from_objects_by_colour(empty):
-    def coloured(square=None):
-        frame = np.stack([empty(), empty() // 2 + 60, empty() // 3 + 40], axis=-1)
-        if square is not None:
-            frame[20:36, 30:46] = np.rint(frame[20:36, 30:46] * np.array(square)).astype(np.uint8)
-        return frame
-
-    for shadows in (False, True):
-        stream = watched(coloured, shadows=shadows)
-        assert stream.inspect(coloured((0.6, 0.6, 0.6))).mask[24:32, 34:42].all() == shadows
-        assert stream.inspect(coloured((0.4, 0.9, 0.9))).mask[24:32, 34:42].mean() > 0.9
 
 
 def test_some_pixels_are_enough(film):
@@ -358,25 +117,6 @@ def test_a_trained_network_may_find_the_codes(film):
     assert f_measure(np.array([one.mask for one in found])[60:], truth[60:]).f > 0.6
     with pytest.raises(ValueError, match="4800 numbers, got 2400"):
         pushed(Stream(encoder=encoder), frames[:40, :30])
-
-
-def test_a_network_is_stored_with_its_stream(film, tmp_path):
-    frames, _ = film
-    stream = Stream(encoder=network(frames))
-    pushed(stream, frames[:50])
-    again = unmingle.load(_saved(stream, tmp_path))
-    assert same(pushed(stream, frames[50:70]), pushed(again, frames[50:70]))
-
-
-def test_the_card_says_how_it_went(film):
-    stream = Stream()
-    assert stream.card()["rank"] is None
-    pushed(stream, film[0])
-    card = stream.card()
-    assert card["frames"] == 120
-    assert 1 <= card["rank"] <= card["components"] <= 5
-    assert 3 < card["noise"] < 9  # the film has noise of five steps
-    assert card["settings"]["memory"] == 100.0
 
 
 @pytest.mark.parametrize(
@@ -402,14 +142,14 @@ def test_bad_frames_are_refused(frame, message):
     ("settings", "message"),
     [
         ({"n_components": 0}, "n_components"),
-        ({"memory": 0.5}, "memory"),
+        ({"forgetting": 0.0}, "forgetting"),
         ({"false_alarm_rate": 0}, "false_alarm_rate"),
         ({"encoder": "fast"}, "encoder"),
         ({"pixel_share": 0}, "pixel_share"),
         ({"smoothing": 4}, "smoothing"),
         ({"patience": -1}, "patience"),
-        ({"start": 0}, "start"),
-        ({"memory": "long"}, "memory"),
+        ({"start_size": 0}, "start_size"),
+        ({"forgetting": "long"}, "forgetting"),
         ({"smoothing": 3.0}, "smoothing"),
         ({"random_state": -1}, "random_state"),
         ({"region": np.full((3, 3), np.nan)}, "region"),
@@ -433,73 +173,6 @@ def test_black_and_constant_pictures_do_no_harm():
         found = pushed(Stream(), np.full((50, 12, 16), value, np.uint8))
         assert not any(one.mask.any() for one in found)
         assert np.abs(found[-1].background.astype(int) - value).max() <= 1
-
-
-def test_light_returns_after_a_black_start_and_a_black_spell(empty):
-    black = np.zeros((60, 80), np.uint8)
-    stream = Stream()
-    pushed(stream, [black] * 40)
-    found = [stream.push(empty()) for _ in range(30)]
-    assert not any(one.mask.any() for one in found[15:])
-    assert np.abs(stream._model.components).max() < 1, "of the size of a frame over that of a code"
-    pushed(stream, [black] * 2000)
-    found = [stream.push(empty()) for _ in range(20)]
-    assert not any(one.mask.any() for one in found[10:])
-    assert np.abs(found[-1].background.astype(int) - empty()).mean() < 6
-    assert np.isfinite(stream._model.components).all()
-
-
-def test_long_patience_is_long(empty):
-    stream = watched(empty, patience=65_546)
-    assert all(stream.push(with_square(empty())).mask[28, 38] for _ in range(60))
-
-
-def test_known_foreground_is_not_absorbed(empty):
-    known = np.zeros((60, 80), dtype=bool)
-    known[18:38, 28:48] = True
-    stream = watched(empty, patience=20)
-    for _ in range(150):
-        found = stream.push(with_square(empty()), known_foreground=known)
-    assert np.abs(found.background[24:32, 34:42].astype(int) - empty()[24:32, 34:42]).mean() < 10
-
-
-def test_what_is_known_everywhere_changes_nothing(empty):
-    for encoder in ("layers", "exact"):
-        stream = watched(empty, encoder=encoder)
-        before = stream._model.components.copy()
-        stream.push(255 - empty(), known_foreground=np.ones((60, 80), bool))
-        np.testing.assert_allclose(stream._model.components, before, rtol=1e-2)
-
-
-def test_a_small_region_does_not_darken_the_background(empty):
-    small = np.zeros((60, 80), dtype=bool)
-    small[26:36, 26:36] = True
-    stream = watched(empty, region=small)
-    assert abs(stream.push(empty()).background[small].mean() - empty()[small].mean()) < 3
-    assert stream.push(with_square(empty(), top=30, left=30)).mask[31:35, 31:35].mean() > 0.7
-
-
-def test_masks_stay_within_a_region_with_holes(empty):
-    region = np.ones((60, 80), dtype=bool)
-    region[::3, ::3] = False
-    found = watched(empty, region=region).push(255 - empty())
-    assert not found.mask[~region].any()
-    assert found.score <= 1.0
-
-
-def test_light_is_followed_without_patience_too(empty):
-    stream = watched(empty, patience=None)
-    light = np.where(np.arange(80) > 40, 70, 0)
-    for _ in range(15):
-        found = stream.push(np.clip(empty().astype(int) + light, 0, 255).astype(np.uint8))
-    assert not found.mask.any()
-
-
-def test_frozen_streams_and_inspection_follow_dimmed_light(empty):
-    stream = watched(empty)
-    assert stream.inspect(empty() // 2).score < 0.02
-    stream.frozen = True
-    assert stream.push(empty() // 2).score < 0.02
 
 
 def test_refused_frames_do_not_count(empty):
@@ -543,7 +216,7 @@ def test_tall_pictures_are_probed_everywhere():
     frames[:, :, 0] = 0
     stream = Stream()
     pushed(stream, frames)
-    assert stream.card()["noise"] > 10
+    assert stream.card_["noise"] > 10
 
 
 def test_rounding_is_no_direction_of_the_background():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import IncrementalPCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from streams import STEPS, rows_of, stream_of
+from stream_samples import STEPS, rows_of, stream_of
 
 import unmingle
 from unmingle import OnlineRobustPCA, RobustPCA

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import zarr
-from streams import rows_of
+from stream_samples import rows_of
 
 from unmingle import OnlineRobustPCA
 from unmingle.metrics import subspace_angle

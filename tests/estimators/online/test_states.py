@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
-from streams import STEPS, rows_of
+from stream_samples import STEPS, rows_of
 
 import unmingle
 from unmingle import OnlineRobustPCA, store

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from streams import STEPS, rows_of, stream_of
+from stream_samples import STEPS, rows_of, stream_of
 
 from unmingle import OnlineRobustPCA
 from unmingle.metrics import subspace_angle

@@ -1,6 +1,6 @@
 """Whole videos, frame by frame."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...media import Frame, MediaError, open_frames
@@ -50,26 +50,50 @@ def separate(
         raise ValueError(f"Give either a stream or settings of a new one, not both; got {', '.join(settings)}.")
     stream = Stream(**settings) if stream is None else stream
     with open_frames(source, colour=colour, live=live) as frames:
-        held: list[Frame] = []
-        failure: MediaError | None = None
-        reading = iter(frames)
-        while True:
-            try:
-                frame = next(reading)
-            except StopIteration:
-                break
-            except MediaError as error:
-                failure = error
-                break
-            if stream.started or frames.live:
-                yield stream.push(frame.pixels, frame.time)
-                continue
-            held.append(frame)
-            if len(held) == stream.start:
-                yield from _begin(stream, held)
-        yield from _begin(stream, held)
-        if failure is not None:
-            raise failure
+        yield from separated(frames, stream, live=frames.live)
+
+
+def separated(frames: Iterable[Frame], stream: Stream, *, live: bool = False) -> Iterator[Separation]:
+    """Separate frames that are read already, such as those of `unmingle.media.open_frames`.
+
+    Parameters
+    ----------
+    frames : iterable of Frame
+        Pictures of one size and type, with their times. They are neither checked nor copied again.
+    stream : Stream
+        What separates them.
+    live : bool, default=False
+        Whether frames come when they happen. Otherwise the first ones are held back until the background is learnt.
+
+    Yields
+    ------
+    Separation
+
+    Raises
+    ------
+    unmingle.media.MediaError
+        The frames end early; all up to there have been yielded.
+    """
+    held: list[Frame] = []
+    failure: MediaError | None = None
+    reading = iter(frames)
+    while True:
+        try:
+            frame = next(reading)
+        except StopIteration:
+            break
+        except MediaError as error:
+            failure = error
+            break
+        if stream.started or live:
+            yield stream.push(frame.pixels, frame.time)
+            continue
+        held.append(frame)
+        if len(held) == stream.start_size:
+            yield from _begin(stream, held)
+    yield from _begin(stream, held)
+    if failure is not None:
+        raise failure
 
 
 def _begin(stream: Stream, held: list[Frame]) -> Iterator[Separation]:

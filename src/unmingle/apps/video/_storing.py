@@ -24,8 +24,8 @@ from ..._schema import (
 from ..._schema import Array as Rows
 from ...encoder import ENCODER, ENCODER_ARRAYS, LAYERS, Encoder
 from ...store import Stored
-from ._light import Calm
-from ._model import MOST_COMPONENTS, Background
+from ._background import MOST_COMPONENTS, Background
+from ._scene_change import SceneChange
 
 if TYPE_CHECKING:
     from ._stream import Stream
@@ -35,14 +35,14 @@ S = TypeVar("S", bound="Stream")
 
 KIND = "VideoStream"
 SETTINGS = (
-    "n_components", "memory", "false_alarm_rate", "n_layers", "pixel_share", "smoothing", "min_area", "shadows",
-    "patience", "start", "random_state",
+    "n_components", "forgetting", "false_alarm_rate", "n_layers", "pixel_share", "smoothing", "min_area", "shadows",
+    "patience", "start_size", "random_state",
 )  # fmt: skip
 """What is stored of a stream as it was given, beside the encoder and the region."""
 DTYPES = ("uint8", "uint16", "float32")
 _SETTING_RULES: dict[str, Rule] = {
     "n_components": Count(1, MOST_COMPONENTS),
-    "memory": Number(np.nextafter(1.0, 2.0)),
+    "forgetting": Number(LEAST, 1.0),
     "false_alarm_rate": Number(LEAST, np.nextafter(1.0, 0.0)),
     "n_layers": LAYERS,
     "pixel_share": Number(LEAST, 1.0),
@@ -50,7 +50,7 @@ _SETTING_RULES: dict[str, Rule] = {
     "min_area": maybe(Count(1)),
     "shadows": Flag(),
     "patience": maybe(Count(1)),
-    "start": Count(1),
+    "start_size": Count(1),
     "random_state": maybe(Count(0, 2**1024)),
 }
 _NUMBERS = {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Count()}
@@ -65,12 +65,12 @@ def to_store(stream: "Stream") -> tuple[dict[str, Any], dict[str, Array]]:
     parameters: dict[str, Any] = {
         "settings": {name: getattr(stream, name) for name in SETTINGS},
         "numbers": {} if stream._model is None else stream._model.numbers(),
-        "calm": asdict(stream._calm),
+        "calm": asdict(stream._scene_change),
         "n_frames": stream.n_frames,
         "learnt_at": stream._learnt_at,
-        "frozen": stream.frozen,
-        "shape": None if stream._eye is None else list(stream._eye.format[0]),
-        "dtype": None if stream._eye is None else str(stream._eye.format[1]),
+        "frozen": stream.frozen_,
+        "shape": None if stream._detector is None else list(stream._detector.format[0]),
+        "dtype": None if stream._detector is None else str(stream._detector.format[1]),
         "encoder": stream.encoder,
     }
     if isinstance(stream.encoder, Encoder):
@@ -133,9 +133,9 @@ def restored(kind: type[S], parameters: dict[str, Any], arrays: dict[str, Array]
         names = [name for name in arrays if name.startswith("encoder.")]
         encoder = Encoder._from_store(encoder, {name.removeprefix("encoder."): arrays.pop(name) for name in names})
     stream = kind(**parameters["settings"], encoder=encoder, region=arrays.pop("region", None))
-    stream.n_frames, stream.frozen = int(parameters["n_frames"]), parameters["frozen"] is True
+    stream.n_frames, stream.frozen_ = int(parameters["n_frames"]), parameters["frozen"] is True
     stream._learnt_at = int(parameters["learnt_at"])
-    stream._calm = Calm(**parameters["calm"])
+    stream._scene_change = SceneChange(**parameters["calm"])
     first = arrays.pop("first", np.empty((0, 0)))
     if parameters["shape"] is not None:
         shape = tuple(parameters["shape"])

@@ -10,13 +10,13 @@ from scipy.special import stdtrit
 from ... import kernels, store
 from ..._schema import Schema
 from ..._threads import suited_to
-from ..._validation import check_choice, check_count, check_positive, check_share, generator
+from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
 from ...encoder import MOST_LAYERS, Encoder
 from ...media import check_pixels, described
-from ._light import Calm, gain_and_offset
-from ._look import Eye, Look
-from ._model import MOST_COMPONENTS, NOISE_SAMPLES, Background, white_of
+from ._background import MOST_COMPONENTS, NOISE_SAMPLES, Background, white_of
+from ._detect import Detection, Detector
 from ._result import Box, Separation, State
+from ._scene_change import SceneChange, gain_and_offset
 from ._storing import KIND, SETTINGS, restored, schema_of, to_store
 
 Array = NDArray[Any]
@@ -46,8 +46,9 @@ class Stream:
     ----------
     n_components : int, default=5
         Most components of the background; the first frames tell how many of them there are.
-    memory : float, default=100
-        Frames after which the background has forgotten most of what it saw.
+    forgetting : float, default=0.99
+        What every frame multiplies the weight of all earlier ones by: the background has forgotten most of what it saw
+        after 1 / (1 - forgetting) frames. 1 for never.
     false_alarm_rate : float, default=0.005
         Share of the pixels of the background that noise may make deviate in a frame, before the mask is cleaned: the
         knob of sensitivity.
@@ -70,15 +71,17 @@ class Stream:
     patience : int or None, default=500
         Frames after which something that stopped becomes background; None for never. It does not take longer than the
         background behind it was seen, so that what was there from the start and left is soon forgotten.
-    start : int, default=30
+    start_size : int, default=30
         Frames that the first background is learnt from. They need not be empty.
     random_state : int, default=0
         Seed of the choice of pixels.
 
     Attributes
     ----------
-    frozen : bool
-        While True, nothing is learnt.
+    frozen_ : bool
+        Whether `freeze` was called: nothing is learnt.
+    card_ : dict
+        What the stream knows of itself.
     n_frames : int
         Frames pushed so far.
 
@@ -96,7 +99,7 @@ class Stream:
         self,
         *,
         n_components: int = 5,
-        memory: float = 100.0,
+        forgetting: float = 0.99,
         false_alarm_rate: float = 0.005,
         n_layers: int = 2,
         encoder: Literal["layers", "exact"] | Encoder = "layers",
@@ -106,7 +109,7 @@ class Stream:
         min_area: int | None = None,
         shadows: bool = False,
         patience: int | None = 500,
-        start: int = 30,
+        start_size: int = 30,
         random_state: int = 0,
     ) -> None:
         if not isinstance(encoder, Encoder):
@@ -117,11 +120,9 @@ class Stream:
             raise ValueError(f"pixel_share must be above 0 and at most 1, got {pixel_share!r}.")
         if smoothing is not None and check_count(smoothing, "smoothing") not in range(1, 16, 2):
             raise ValueError(f"smoothing must be an odd number from 1 to 15, got {smoothing!r}.")
-        if check_positive(memory, "memory") <= 1:
-            raise ValueError(f"memory must be above 1 frame, got {memory!r}.")
         generator(random_state)
         self.n_components = check_count(n_components, "n_components", MOST_COMPONENTS)
-        self.memory = float(memory)
+        self.forgetting = check_forgetting(forgetting)
         self.n_layers = check_count(n_layers, "n_layers", MOST_LAYERS)
         self.encoder = encoder
         self.pixel_share = float(pixel_share)
@@ -130,16 +131,16 @@ class Stream:
         self.min_area = None if min_area is None else check_count(min_area, "min_area")
         self.shadows = bool(shadows)
         self.patience = None if patience is None else check_count(patience, "patience")
-        self.start = check_count(start, "start")
+        self.start_size = check_count(start_size, "start_size")
         self.random_state = random_state
         self.false_alarm_rate = false_alarm_rate
-        self.frozen = False
+        self.frozen_ = False
         self.n_frames = 0
         self._learnt_at = 0
-        self._calm = Calm()
+        self._scene_change = SceneChange()
         self._first: list[Array] = []
         self._model: Background | None = None
-        self._eye: Eye | None = None
+        self._detector: Detector | None = None
 
     @property
     def false_alarm_rate(self) -> float:
@@ -153,6 +154,17 @@ class Stream:
         self._false_alarm_rate = float(rate)
         strong = float(stdtrit(NOISE_SAMPLES - 1, 0.5 * self._false_alarm_rate)) ** 2
         self._factors = WEAK**2 * strong, strong
+
+    def freeze(self, frozen: bool = True) -> Self:
+        """Stop learning: every frame is separated by what is known. ``freeze(False)`` goes on learning.
+
+        Parameters
+        ----------
+        frozen : bool
+            Whether to be frozen.
+        """
+        self.frozen_ = bool(frozen)
+        return self
 
     @property
     def started(self) -> bool:
@@ -184,14 +196,14 @@ class Stream:
         self.n_frames += 1
         if self._model is None:
             return self._collect(pixels, index, time)
-        if self.frozen:
-            self._calm.left = 0
-        return self._separated(self._model, pixels, index, time, known, learn=not self.frozen)
+        if self.frozen_:
+            self._scene_change.left = 0
+        return self._separated(self._model, pixels, index, time, known, learn=not self.frozen_)
 
     def inspect(self, frame: Any, time: float = 0.0) -> Separation:
         """Separate a frame without learning from it; the stream stays as it was."""
         if self._model is None:
-            raise ValueError(f"The stream has no background yet; push {self.start} frames first, or fit it.")
+            raise ValueError(f"The stream has no background yet; push {self.start_size} frames first, or fit it.")
         pixels, codes = self._checked(frame), self._model.codes.copy()
         try:
             return self._separated(self._model, pixels, self.n_frames, float(time), None, learn=False)
@@ -200,44 +212,44 @@ class Stream:
 
     def fit(self, frames: Any) -> Self:
         """Learn the first background from frames at once: an array, or several arrays; a single clean one will do."""
-        eye = self._eye
+        detector = self._detector
         try:
             rows = [self._checked(frame).reshape(-1).copy() for frame in frames]
             if not rows:
                 raise ValueError("frames must hold at least one frame, got none.")
             self._begin(np.stack(rows))
         except ValueError:
-            self._eye = eye
+            self._detector = detector
             raise
-        self._first, self._calm = [], Calm()
+        self._first, self._scene_change = [], SceneChange()
         return self
 
     def _separated(
         self, model: Background, frame: Array, index: int, time: float, known: Array | None, *, learn: bool
     ) -> Separation:
-        eye, x = self._eyes(), frame.reshape(-1)
+        detector, x = self._ready_detector(), frame.reshape(-1)
         layers = self.n_layers if known is None and self.encoder == "layers" else self._encoded(model, x, known)
-        seen = eye.look(model, frame, self._factors, layers)
-        score = self._score(seen)
-        if self._calm.disturbed(score) if learn else self._calm.exceeded_by(score):
-            self._relight(model, x, seen, known, learn)
-            seen = eye.look(model, frame, self._factors, 0)
-            score = self._score(seen)
+        detection = detector.detect(model, frame, self._factors, layers)
+        score = self._score(detection)
+        if self._scene_change.disturbed(score) if learn else self._scene_change.exceeded_by(score):
+            self._relight(model, x, detection, known, learn)
+            detection = detector.detect(model, frame, self._factors, 0)
+            score = self._score(detection)
         if known is not None:
-            seen.near[known] = kernels.KNOWN
-        adapting = self._calm.left > 0
-        if learn and (adapting or index % LEARN_EVERY == 0 or self._calm.alert > 0):
-            self._learn(model, x, seen, score, index)
+            detection.near[known] = kernels.KNOWN
+        adapting = self._scene_change.left > 0
+        if learn and (adapting or index % LEARN_EVERY == 0 or self._scene_change.alert > 0):
+            self._learn(model, x, detection, score, index)
         state: State = "frozen" if not learn else "adapting" if adapting else "watching"
-        boxes = tuple([Box._make(region) for region in seen.regions])
-        return Separation(index, time, frame, seen.background, seen.mask, boxes, score, state)
+        boxes = tuple([Box._make(region) for region in detection.regions])
+        return Separation(index, time, frame, detection.background, detection.mask, boxes, score, state)
 
     def _encoded(self, model: Background, x: Array, known: Array | None) -> int:
         """Find the codes of a frame where layers within a look will not do; returns that no layers are left to do."""
         apart = self._apart(known)
         if isinstance(self.encoder, Encoder):
             if self.region is not None:
-                outside = np.repeat(~self.region.reshape(-1), self._eyes().channels)
+                outside = np.repeat(~self.region.reshape(-1), self._ready_detector().channels)
                 apart = outside if apart is None else apart | outside
             model.encode_by(self.encoder, x, apart)
         elif self.encoder == "exact":
@@ -246,47 +258,47 @@ class Stream:
             model.encode_apart(x, self.n_layers, apart)
         return 0
 
-    def _learn(self, model: Background, x: Array, seen: Look, score: float, index: int) -> None:
-        adapting = self._calm.left > 0
+    def _learn(self, model: Background, x: Array, detection: Detection, score: float, index: int) -> None:
+        adapting = self._scene_change.left > 0
         frames = max(1, min(index - self._learnt_at, LEARN_EVERY))
         self._learnt_at = index
         patience = QUICK_PATIENCE if adapting else min(self.patience or 0, LONGEST_PATIENCE)
         inside, still = model.learn(
-            x, self._eyes().channels, seen.deviation, seen.near, self._factors[1], frames,
-            (1.0 - 1.0 / self.memory) ** frames, patience, isinstance(self.encoder, Encoder),
+            x, self._ready_detector().channels, detection.deviation, detection.near, self._factors[1], frames,
+            self.forgetting**frames, patience, isinstance(self.encoder, Encoder),
         )  # fmt: skip
-        self._calm.judge(score, still / inside if inside else 0.0, len(seen.regions))
+        self._scene_change.judge(score, still / inside if inside else 0.0, len(detection.regions))
 
-    def _relight(self, model: Background, x: Array, seen: Look, known: Array | None, learn: bool) -> None:
+    def _relight(self, model: Background, x: Array, detection: Detection, known: Array | None, learn: bool) -> None:
         """Try whether a gain and an offset, or other codes, explain a frame that deviates widely."""
         if isinstance(self.encoder, Encoder):
             return
         apart = self._apart(known)
         probe = model.probe if apart is None else model.probe[~apart[model.probe]]
-        light = gain_and_offset(seen.background.reshape(-1)[probe], x[probe], white_of(x.dtype)) if learn else None
+        light = gain_and_offset(detection.background.reshape(-1)[probe], x[probe], white_of(x.dtype)) if learn else None
         if light is not None:
             model.relight(*light)
         model.encode_anew(x, apart)
 
     def _apart(self, known: Array | None) -> NDArray[np.bool_] | None:
         """The entries of pixels that are known to be foreground."""
-        return None if known is None else np.repeat(known, self._eyes().channels)
+        return None if known is None else np.repeat(known, self._ready_detector().channels)
 
-    def _score(self, seen: Look) -> float:
+    def _score(self, detection: Detection) -> float:
         """The share of the region of interest that is foreground."""
-        return sum([region[4] for region in seen.regions]) / self._eyes().watched
+        return sum([region[4] for region in detection.regions]) / self._ready_detector().watched
 
     def _collect(self, frame: Array, index: int, time: float) -> Separation:
         """Keep a frame until there are enough of them to learn the first background."""
         self._first.append(frame.reshape(-1).copy())
-        if len(self._first) >= self.start:
+        if len(self._first) >= self.start_size:
             rows, self._first = np.stack(self._first), []
             self._begin(rows)
         empty = np.zeros(frame.shape[:2], dtype=bool)
         return Separation(index, time, frame, frame.copy(), empty, (), 0.0, "starting")
 
     def _begin(self, rows: Array) -> None:
-        channels = self._eyes().channels
+        channels = self._ready_detector().channels
         encoder = self.encoder if isinstance(self.encoder, Encoder) else None
         if encoder is not None and encoder.components.shape[1] != rows.shape[1]:
             raise ValueError(
@@ -309,21 +321,21 @@ class Stream:
             return np.empty(0, dtype=np.int32)
         return (chosen[:, None] * channels + np.arange(channels, dtype=np.int32)).reshape(-1).astype(np.int32)
 
-    def _eyes(self) -> Eye:
-        assert self._eye is not None
-        return self._eye
+    def _ready_detector(self) -> Detector:
+        assert self._detector is not None
+        return self._detector
 
     def _checked(self, frame: Any) -> Array:
         """Return a frame as an array of the size and type of all frames, or say what is wrong with it."""
-        eye = self._eye
-        if eye is not None and eye.fits(frame):
+        detector = self._detector
+        if detector is not None and detector.fits(frame):
             return frame
         pixels = check_pixels(frame, "The frame")
         pixels = pixels if pixels.flags.carray else pixels.copy()
-        if eye is None:
+        if detector is None:
             self._open(pixels.shape, pixels.dtype)
-        elif (pixels.shape, pixels.dtype) != eye.format:
-            first = described(np.empty(*eye.format))
+        elif (pixels.shape, pixels.dtype) != detector.format:
+            first = described(np.empty(*detector.format))
             raise ValueError(f"The frame has {described(pixels)}, but the stream began with {first}.")
         return pixels
 
@@ -333,15 +345,16 @@ class Stream:
         if self.region is not None and self.region.shape != (height, width):
             raise ValueError(f"region must have the shape of the frames, {(height, width)}; got {self.region.shape}.")
         side = self.smoothing or (7 if height >= 200 else 5 if height >= 100 else 3)
-        self._eye = Eye(shape, dtype, side, self.min_area, not self.shadows, self.region)
+        self._detector = Detector(shape, dtype, side, self.min_area, not self.shadows, self.region)
 
     def _known(self, known: Any) -> Array:
-        pixels, array = self._eyes().pixels, np.asarray(known)
+        pixels, array = self._ready_detector().pixels, np.asarray(known)
         if array.shape != pixels:
             raise ValueError(f"known_foreground must have the shape of the frames, {pixels}; got {array.shape}.")
         return array.astype(bool).reshape(-1)
 
-    def card(self) -> dict[str, Any]:
+    @property
+    def card_(self) -> dict[str, Any]:
         """What the stream knows of itself.
 
         Frames, components and how many of them are above noise (rank), the typical noise of a pixel beyond what its
@@ -353,7 +366,7 @@ class Stream:
             "components": None if model is None else len(model.components),
             "rank": None if model is None else model.rank,
             "noise": None if model is None else 255.0 * model.noise,
-            "scene_jumps": self._calm.jumps,
+            "scene_jumps": self._scene_change.jumps,
             "settings": {name: getattr(self, name) for name in SETTINGS},
         }
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...media import SUFFIXES, read_images
+from ...media import IMAGE_SUFFIXES, read_images
 from .._missing import DataMissing
 
 Array = NDArray[np.float32]
@@ -119,4 +119,4 @@ def _read_pictures(folder: Path) -> list[FaceSet]:
 
 
 def _has_pictures(folder: Path) -> bool:
-    return any(file.suffix.lower() in SUFFIXES for file in folder.iterdir() if file.is_file())
+    return any(file.suffix.lower() in IMAGE_SUFFIXES for file in folder.iterdir() if file.is_file())

@@ -1,0 +1,23 @@
+"""Comparison "pcp": exactly low-rank matrices with outliers, problem (1)."""
+
+from typing import Any
+
+import numpy as np
+
+from .._matrices.contender import Contender
+from .._matrices.memory import HOW
+from .._matrices.ours import pursuit
+from .._matrices.plain import reference
+from .._matrices.racing import race_and_memory
+from .._matrices.tasks import sizes
+from .peers import peers
+
+
+def contenders() -> list[Contender]:
+    ours = [pursuit(np.float64, 1e-7), pursuit(np.float64, 1e-9), pursuit(np.float32, 1e-6)]
+    return [reference(), *ours, *peers()]
+
+
+def run(quick: bool) -> dict[str, Any]:
+    tables = [race_and_memory("pcp", contenders(), size, 0.0, quick) for size in sizes(quick)]
+    return {"tables": tables, "memory": HOW}

@@ -1,0 +1,70 @@
+"""Part "memory" of comparison "video": peak memory of a process in which a camera goes on and on.
+
+The high-water mark of the resident memory is reset after imports, compilation and the making of frames; what was
+resident then is the baseline.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from unmingle.apps.video import Stream
+
+from .._shared.peak_memory import baseline, in_fresh_process, obey, peak, resident
+
+WIDTH, HEIGHT, COMPONENTS = 640, 480, 5
+CHECKPOINTS = (1000, 10_000)
+QUICK_CHECKPOINTS = (100, 300)
+BACKGROUNDS = 8
+"""Noisy pictures of the background that take turns."""
+
+
+def bar() -> int:
+    """1.5 m (2 q + 6) floats, in bytes."""
+    return int(1.5 * WIDTH * HEIGHT * (2 * COMPONENTS + 6) * 4)
+
+
+def peaks(checkpoints: Sequence[int]) -> dict[str, Any]:
+    """Bytes: the baseline, and until each checkpoint the peak and what is resident; None where not measured."""
+    facts = {"width": WIDTH, "height": HEIGHT, "components": COMPONENTS, "checkpoints": list(checkpoints), "bar": bar()}
+    found = in_fresh_process("benchmarks.video.memory", checkpoints)
+    return facts | (found or {"baseline": None, "peaks": None, "resident": None})
+
+
+def camera(width: int, height: int) -> Iterator[Any]:
+    """Frames without end, all in one place: noise before a still picture, and a bright square that goes round."""
+    rng = np.random.default_rng(0)
+    still = rng.integers(40, 160, (height, width), dtype=np.uint8)
+    noisy = [still + rng.integers(0, 7, still.shape, dtype=np.uint8) for _ in range(BACKGROUNDS)]
+    frame = np.empty_like(still)
+    side, time = height // 6, 0
+    yield frame
+    while True:
+        frame[:] = noisy[time % BACKGROUNDS]
+        left, top = 5 * time % (width - side), 3 * time % (height - side)
+        frame[top : top + side, left : left + side] += 80
+        yield frame
+        time += 1
+
+
+def _measure(checkpoints: Sequence[int]) -> dict[str, Any]:
+    practice = Stream(n_components=COMPONENTS)
+    for frame in islice(camera(64, 48), 1, 200):
+        practice.push(frame)
+    frames = camera(WIDTH, HEIGHT)
+    next(frames)
+    stream = Stream(n_components=COMPONENTS)
+    del practice
+    found: dict[str, Any] = {"baseline": baseline(), "peaks": [], "resident": []}
+    for number, frame in enumerate(islice(frames, checkpoints[-1]), 1):
+        stream.push(frame)
+        if number in checkpoints:
+            found["peaks"].append(peak())
+            found["resident"].append(resident())
+    return found
+
+
+if __name__ == "__main__":
+    obey(_measure)

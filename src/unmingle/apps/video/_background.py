@@ -1,0 +1,273 @@
+"""The background of a fixed camera: a low-rank model of frames with the noise of every pixel."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import kernels
+from ..._threads import suited_to
+from ...encoder import Encoder
+from ...solvers import newton
+from ._start import first_background, noise_around
+
+Array = NDArray[Any]
+Floats = NDArray[np.float32]
+
+RANK_PENALTY = 0.1
+"""lam_*: far below what a frame weighs, so that it only keeps atoms alive that are used."""
+LEAST_NOISE = 3.5 / 255.0
+"""Standard deviation below which no noise is believed: a threshold of ten of 255 steps, by default."""
+LEAST_VARIANCE = LEAST_NOISE**2
+OUTLIERS_FROM = 2.6
+"""Standard deviations from which on a deviation is an outlier for codes and components."""
+FAINT = 1e-4
+"""Share of the usual strength of codes below which a frame is black."""
+NOISE_RATE = 0.1
+NOISE_SAMPLES = 20
+"""Frames that a variance which follows at this rate is as good as: a deviation has Student's distribution."""
+SLOW_NOISE_RATE = 0.004
+"""Near foreground, so that a place that always moves is understood in the end."""
+PROBES = 1000
+"""Entries, drawn once, that the typical noise and the light are judged by."""
+REFRESH_EVERY = 32
+"""Frames that are learnt before what depends on all components is brought up to date; twice as many cost F."""
+MOST_COMPONENTS = 100
+"""Kernels are compiled for each number of them, for half a minute with so many."""
+
+
+@dataclass(eq=False)
+class Background:
+    """U' and s of the last frame, with what learning needs to know.
+
+    Entries are the channels of all pixels, in the order of a frame.
+    """
+
+    components: Floats
+    """(q, m): U'."""
+    codes: Floats
+    """(q,): s of the last frame."""
+    variance: Floats
+    """(m,): of the deviation of each entry."""
+    squares: NDArray[np.float64]
+    """(q, q): A, the faded sum of s s'."""
+    last: Array
+    """(m,): the frame that was learnt last."""
+    last_deviation: Array
+    """(m,): how it deviated from the background."""
+    seen: NDArray[np.uint16]
+    """For each pixel, for how many frames its background was seen."""
+    waited: NDArray[np.uint16]
+    """For each pixel near foreground, for how many frames it has not changed."""
+    sample: NDArray[np.int32]
+    """The entries that codes are found from; empty for all."""
+    step: Floats = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    """(q, q): (U'U + lam_* I)^-1 for the sample, up to date now and then."""
+    weight: float = 0.0
+    """The faded number of frames learnt."""
+    outlier_penalty: float = 0.0
+    """lam: from the noise, up to date now and then."""
+    learnt: int = 0
+    """Frames learnt since then."""
+
+    def __post_init__(self) -> None:
+        self.scale = 1.0 / white_of(self.last.dtype)
+        self.zeros = kernels.zeros_for(len(self.components))
+        self.sampled = np.take(self.components, self.sample, axis=1) if self.sample.size else self.components
+        self.code_penalty = self._penalty_for(self.sampled.shape[1])
+        chances = np.random.default_rng(0).random(PROBES)
+        entries = self.sample if self.sample.size else np.arange(self.last.size, dtype=np.int32)
+        self.probe = entries[(chances * entries.size).astype(np.intp)]
+        self._memory = kernels.Memory(
+            lam_star=RANK_PENALTY,
+            least=LEAST_VARIANCE,
+            rate=NOISE_RATE,
+            slow_rate=SLOW_NOISE_RATE,
+            scale=self.scale,
+            codes=self.codes,
+            atoms=self.components,
+            squares=self.squares,
+            variance=self.variance,
+            last=self.last,
+            last_deviation=self.last_deviation,
+            seen=self.seen,
+            waited=self.waited,
+            sample=self._some,
+            sampled=self.sampled,
+            zeros=self.zeros,
+        )
+        if self.step.size:
+            self._show()
+        else:
+            self._refresh()
+
+    @classmethod
+    def start(
+        cls, rows: Array, n_components: int, channels: int, sample: NDArray[np.int32], encoder: Encoder | None
+    ) -> Self:
+        """Learn the background of a few frames, the rows; things may move in them.
+
+        A trained network brings components of its own.
+        """
+        scale = 1.0 / white_of(rows.dtype)
+        if encoder is None:
+            components, codes = first_background(rows, scale, n_components, LEAST_NOISE)
+        else:
+            components = np.array(encoder.components, dtype=np.float32)
+            codes = encoder.encode(rows * np.float32(scale))[0].astype(np.float64)
+        pixels = rows.shape[1] // channels
+        return cls(
+            components=components,
+            codes=codes[-1].astype(np.float32),
+            variance=noise_around(rows, scale, components, codes) ** 2,
+            squares=codes.T @ codes,
+            last=rows[-1].copy(),
+            last_deviation=np.zeros_like(rows[-1]),
+            seen=np.full(pixels, 2 * len(rows), dtype=np.uint16),
+            waited=np.zeros(pixels, dtype=np.uint16),
+            sample=sample,
+            weight=float(len(rows)),
+        )
+
+    @property
+    def noise(self) -> float:
+        """The typical standard deviation of an entry, in [0, 1]."""
+        return float(np.sqrt(np.partition(self.variance[self.probe], PROBES // 2)[PROBES // 2]))
+
+    @property
+    def rank(self) -> int:
+        """Directions of the background that are stronger than noise could be: sigma > noise (sqrt m + sqrt n)."""
+        m = self.components.shape[1]
+        gram = np.einsum("im,jm->ij", self.components, self.components, dtype=np.float64)
+        strengths = np.sqrt(np.maximum(np.linalg.eigvals(self.squares @ gram).real, 0.0))
+        return int(np.sum(strengths > max(self.noise, LEAST_NOISE) * (np.sqrt(m) + np.sqrt(self.weight))))
+
+    def encode_exactly(self, x: Array, apart: NDArray[np.bool_] | None) -> None:
+        """Solve (5) for the codes of a frame; entries set apart have no say."""
+        values, atoms = self._entries(x, apart)
+        if not values.size:
+            return
+        lam_star = self._penalty_for(values.size)
+        lam = np.full(values.size, self.outlier_penalty, dtype=np.float32)
+        samples = (values * np.float32(self.scale))[None]
+        with suited_to(atoms.size):
+            self.codes[:] = next(newton(samples, atoms, lam_star, lam, self.codes[None], tol=1e-6)).codes[0]
+
+    def encode_by(self, encoder: Encoder, x: Array, apart: NDArray[np.bool_] | None) -> None:
+        """Find the codes of a frame by a network."""
+        samples = (x * np.float32(self.scale))[None]
+        if apart is not None:
+            samples[0, apart] = np.nan
+        self.codes[:] = encoder.encode(samples, init=self.codes[None])[0][0]
+
+    def encode_apart(self, x: Array, n_layers: int, apart: NDArray[np.bool_]) -> None:
+        """Find the codes of a frame by layers, without the entries set apart."""
+        self._layers(*self._entries(x, apart), n_layers, self.outlier_penalty)
+
+    def encode_anew(self, x: Array, apart: NDArray[np.bool_] | None = None) -> None:
+        """Find the codes of a frame that has little in common with the last one: the threshold falls to its value."""
+        values, atoms = self._entries(x, apart)
+        for widening in (32, 8, 2, 1):
+            self._layers(values, atoms, 3, widening * self.outlier_penalty)
+
+    def learn(
+        self, x: Array, channels: int, deviation: Array, near: Array, factor: float, frames: int,
+        forgetting: float, patience: int, fixed: bool,
+    ) -> tuple[int, int]:  # fmt: skip
+        """Take in a frame where no foreground is near, and foreground that has not changed for longer than `patience`.
+
+        Fixed components stay as they are. Returns the numbers of pixels near foreground, and of those that did not
+        change.
+        """
+        if not fixed:
+            self._awake(near)
+        entries = near if channels == 1 else np.repeat(near, channels)
+        lam = 0.0 if fixed else self.outlier_penalty
+        inside, still, absorbed, kept = kernels.learn_from_frame(
+            x, (0,) * channels, deviation, near, entries, frames, 0 if fixed else patience, forgetting,
+            FAINT / self.weight, lam, factor, *self._memory,
+        )  # fmt: skip
+        self.weight = kept * self.weight + 1.0
+        self.learnt += 1
+        if self.learnt == REFRESH_EVERY or absorbed > 0.005 * near.size:
+            self._refresh()
+        return inside, still
+
+    def relight(self, gain: float, offset: float) -> None:
+        """Brighten the background: Us <- gain Us + offset."""
+        self.codes *= np.float32(gain)
+        direction = self.codes / np.float32(max(float(self.codes @ self.codes), 1e-30))
+        self.components += direction[:, None] * np.float32(offset)
+        if self.sample.size:
+            np.take(self.components, self.sample, axis=1, out=self.sampled)
+        self._refresh()
+
+    def _awake(self, near: Array) -> None:
+        """Give components that have vanished, after a black start, a code by which they can learn when light comes."""
+        if abs(self.codes[0]) > 1e-6:  # so it is but for a black start, and the rest takes time
+            return
+        vanished = np.abs(self.codes).max() < 1e-6 and np.abs(self.components).max() < 1e-6
+        if vanished and 2 * np.count_nonzero(near == 1) > near.size:
+            self.components[0] = self.sampled[0] = 0.0
+            self.codes[0] = 0.5 * (self.last.size / 30.0) ** 0.25
+
+    def arrays(self) -> dict[str, Array]:
+        """All arrays, by their names."""
+        return {part.name: value for part in fields(self) if isinstance(value := getattr(self, part.name), np.ndarray)}
+
+    def numbers(self) -> dict[str, float]:
+        """All numbers, by their names."""
+        return {part.name: value for part in fields(self) if isinstance(value := getattr(self, part.name), int | float)}
+
+    def _layers(self, values: Array, atoms: Floats, n_layers: int, lam: float) -> None:
+        if values.size:
+            lam_star = self._penalty_for(values.size)
+            kernels.frame_codes(values, self.scale, atoms, self.step, lam_star, lam, n_layers, self.codes, self.zeros)
+
+    def _entries(self, x: Array, apart: NDArray[np.bool_] | None) -> tuple[Array, Floats]:
+        """The entries that codes are found from, with their atoms."""
+        if apart is None:
+            return x[self.sample] if self.sample.size else x, self.sampled
+        places = np.flatnonzero(~apart) if not self.sample.size else self.sample[~apart[self.sample]]
+        return x[places], np.take(self.components, places, axis=1)
+
+    def _penalty_for(self, n_entries: int) -> float:
+        """lam_* for codes that are found from some of the entries: their share of it."""
+        return RANK_PENALTY * n_entries / self.components.shape[1]
+
+    @property
+    def _some(self) -> NDArray[np.int32] | None:
+        """The sample, None for all entries."""
+        return self.sample if self.sample.size else None
+
+    def _show(self) -> None:
+        """Put together what a look needs; arrays are shared, so only a new step or penalty calls for it."""
+        self.scene = kernels.Scenery(
+            scale=self.scale,
+            white=None if self.last.dtype.kind == "f" else white_of(self.last.dtype),
+            atoms=self.components,
+            codes=self.codes,
+            variance=self.variance,
+            least=LEAST_VARIANCE,
+            sample=self._some,
+            sampled=self.sampled,
+            step=self.step,
+            lam_star=self.code_penalty,
+            lam=self.outlier_penalty,
+            zeros=self.zeros,
+        )
+
+    def _refresh(self) -> None:
+        """Bring up to date what depends on all components and on the noise."""
+        self.learnt = 0
+        with suited_to(self.sampled.size):
+            gram = (self.sampled @ self.sampled.T).astype(np.float64)
+        self.step = np.linalg.inv(gram + self.code_penalty * np.eye(len(gram))).astype(np.float32)
+        self.outlier_penalty = OUTLIERS_FROM * max(self.noise, LEAST_NOISE)
+        self._show()
+
+
+def white_of(dtype: Any) -> float:
+    """The number of a camera that is white."""
+    return 1.0 if np.dtype(dtype).kind == "f" else float(np.iinfo(dtype).max)

@@ -1,0 +1,55 @@
+"""Where results of a film go: films, events, a report and the stream itself."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ...store import StoreError, write_atomically
+from ._events import write_events
+from ._films import FILMS
+from ._report import report_page
+from ._watched import Watched
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where results go, as far as wanted."""
+
+    background: Path | None = None
+    foreground: Path | None = None
+    mask: Path | None = None
+    events: Path | None = None
+    report: Path | None = None
+    model: Path | None = None
+    """The stream itself; one that was frozen from the start is as it was, and not written."""
+
+    def wanted(self) -> dict[str, Path]:
+        """The results that are wanted."""
+        return {name: path for name, path in asdict(self).items() if path is not None}
+
+    def films(self) -> dict[str, Path]:
+        """The films among them."""
+        return {name: path for name, path in self.wanted().items() if name in FILMS}
+
+
+def write_results(outputs: Outputs, watched: Watched, keep_model: bool) -> None:
+    """Write all but the films; a failure of one is kept, and does not keep the others from being written."""
+    ways: dict[str, Callable[[Path], None]] = {
+        "events": lambda path: write_events(path, watched.finder.rows()),
+        "report": lambda path: _write_text(path, report_page(watched)),
+    }
+    if keep_model:
+        ways["model"] = watched.stream.save
+    for result, path in outputs.wanted().items():
+        if result not in ways:
+            continue
+        try:
+            ways[result](path)
+            watched.written[result] = path
+        except (StoreError, OSError) as error:
+            watched.failures.append(error)
+
+
+def _write_text(path: Path, text: str) -> None:
+    with write_atomically(path) as aside:
+        aside.write_text(text, encoding="utf-8")

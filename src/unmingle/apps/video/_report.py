@@ -1,0 +1,97 @@
+"""The page that shows what was found in a film."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from ... import __version__, report
+from ...cli.video_plot import time_plot
+from ._highlights import VIEWS, Moment
+from ._stream import Stream
+from ._watched import Watched
+from ._words import EVENT_HEAD, clock, counted, event_cells, facts, settings_in_words, share, whole
+
+MOST_EVENTS = 200
+"""A table that can still be read; the file of events has them all."""
+
+
+def report_page(watched: Watched) -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    watched : Watched
+        What came of the film, with highlights.
+    """
+    name, card, rows = watched.name, watched.card_, watched.finder.rows()
+    return report.page(
+        f"{name}: background and foreground",
+        *_opening(name, card, rows, watched),
+        *_strip(watched),
+        *_timeline(watched, card, rows),
+        *_events(rows),
+        *_card(card),
+        *_settings(watched.stream),
+        f"<footer>Made by unmingle {__version__}. Times count from the first frame.</footer>",
+    )
+
+
+def _opening(name: str, card: dict[str, Any], rows: Sequence[dict[str, Any]], watched: Watched) -> list[str]:
+    frames = counted(card["frames"], "frame")
+    size = f"{frames} of {card['width']} × {card['height']} pixels in {clock(card['duration'], 1)}"
+    busy = sum(row["duration"] for row in rows)
+    figures = {
+        "event" if len(rows) == 1 else "events": str(len(rows)),
+        "time with foreground": clock(busy),
+        f"of the {whole(card)} at most": share(card["largest_share"]),
+        "frames processed a second": f"{card['frames_per_second'] or 0:.0f}",
+    }
+    if card["rank"] is not None:
+        figures["rank of the background"] = str(card["rank"])
+    end = [report.paragraph(f"The film ends early: {watched.error}")] if watched.error is not None else []
+    end += [report.paragraph("The film was interrupted.")] if watched.interrupted else []
+    return [
+        f"<h1>{escape(name)}</h1>",
+        report.paragraph(f"{size}, taken apart into what stays and what moves.", "lead"),
+        *end,
+        report.key_figures(figures),
+    ]
+
+
+def _strip(watched: Watched) -> list[str]:
+    assert watched.highlights is not None
+    moments = watched.highlights.telling(watched.finder.events)
+    labels = [clock(moment.time, 1) for moment in moments]
+    columns = {view: [_picture(moment, view) for moment in moments] for view in VIEWS}
+    caption = "Some of the moments with most foreground, from all parts of the film. The time is to the left of each."
+    return [report.heading("Telling moments"), report.figure(report.picture_rows(columns, labels), caption)]
+
+
+def _picture(moment: Moment, view: str) -> str:
+    return report.photo(moment.pictures[view], f"{view} at {clock(moment.time, 1)}")
+
+
+def _timeline(watched: Watched, card: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
+    assert watched.highlights is not None
+    times, shares = watched.highlights.curve()
+    bands = [(row["start"], row["end"]) for row in rows]
+    plot = time_plot(times, shares, bands=bands, label=f"share of the {whole(card)} that is foreground")
+    caption = "The largest share around each moment, over the time of the film. Events are shaded."
+    return [report.heading("Foreground over time"), report.figure(plot, caption)]
+
+
+def _events(rows: Sequence[dict[str, Any]]) -> list[str]:
+    if not rows:
+        return [report.heading("Events"), report.paragraph("None: nothing was in front of the background for long.")]
+    shown = rows[:MOST_EVENTS]
+    table = report.table(EVENT_HEAD, event_cells(shown), chosen=-1)
+    more = [report.paragraph(f"These are the first {len(shown)} of {len(rows):,} events.")] if rows != shown else []
+    return [report.heading("Events"), table, *more]
+
+
+def _card(card: dict[str, Any]) -> list[str]:
+    return [report.heading("Quality"), report.facts(facts(card))]
+
+
+def _settings(stream: Stream) -> list[str]:
+    return [report.heading("Settings"), report.facts(settings_in_words(stream))]

@@ -1,0 +1,122 @@
+"""What came of a film."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ._events import Event, EventFinder, FrameStep
+from ._highlights import Highlights
+from ._result import Separation
+from ._stream import Stream
+from ._words import EVENT_HEAD, event_cells, facts
+
+
+@dataclass
+class Tally:
+    """What is counted while a film is watched."""
+
+    frames: int = 0
+    height: int = 0
+    width: int = 0
+    step: FrameStep = field(default_factory=FrameStep)
+    last: float = 0.0
+    """Time of the last frame."""
+    judged: int = 0
+    """Frames that could have foreground: all but those the first background is learnt from."""
+    total_share: float = 0.0
+    largest_share: float = 0.0
+    adapting: int = 0
+    jumps: int = 0
+    state: str = ""
+
+    def add(self, found: Separation) -> None:
+        """Count a frame."""
+        self.frames += 1
+        self.height, self.width = found.mask.shape
+        self.step.add(found.time)
+        self.last = found.time
+        self.judged += found.state != "starting"
+        self.total_share += found.score
+        self.largest_share = max(self.largest_share, found.score)
+        self.adapting += found.state == "adapting"
+        self.jumps += found.state == "adapting" != self.state
+        self.state = found.state
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the end of the last one."""
+        return self.last + self.step.typical if self.frames else 0.0
+
+
+@dataclass
+class Watched:
+    """What came of a film."""
+
+    name: str
+    """What to call the film."""
+    stream: Stream
+    """What separated it."""
+    tally: Tally
+    finder: EventFinder
+    highlights: Highlights | None = None
+    """What a report shows, if one is wanted."""
+    seconds: dict[str, float] = field(default_factory=lambda: {"reading": 0.0, "separating": 0.0, "writing": 0.0})
+    """Spent on each stage."""
+    dropped: int = 0
+    """Frames of a live source that came too fast."""
+    interrupted: bool = False
+    error: Exception | None = None
+    """What ended the film early."""
+    failures: list[Exception] = field(default_factory=list)
+    """Why some of the results could not be written."""
+    written: dict[str, Path] = field(default_factory=dict)
+    """The results that were written."""
+
+    def add(self, found: Separation) -> None:
+        """Take in the next frame."""
+        number = self.tally.frames
+        self.tally.add(found)
+        self.finder.push(number, found)
+        if self.highlights is not None:
+            self.highlights.add(number, found)
+
+    @property
+    def events(self) -> list[Event]:
+        """When something was in front of the background."""
+        return self.finder.events
+
+    @property
+    def event_table(self) -> tuple[tuple[str, ...], list[list[str]]]:
+        """The events for people: head and rows of a table."""
+        return EVENT_HEAD, event_cells(self.finder.rows())
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The card in words, each line with its name."""
+        return facts(self.card_)
+
+    @property
+    def errors(self) -> list[Exception]:
+        """All that went wrong, what ended the film first."""
+        return [*([] if self.error is None else [self.error]), *self.failures]
+
+    @property
+    def card_(self) -> dict[str, Any]:
+        """The film and its separation in numbers."""
+        tally, spent, model = self.tally, sum(self.seconds.values()), self.stream.card_
+        return {
+            "frames": tally.frames,
+            "height": tally.height,
+            "width": tally.width,
+            "duration": round(tally.duration, 3),
+            "region": self.stream.region is not None,
+            "rank": model["rank"],
+            "noise": model["noise"],
+            "mean_share": tally.total_share / max(1, tally.judged),
+            "largest_share": tally.largest_share,
+            "adapting_frames": tally.adapting,
+            "scene_changes": tally.jumps,
+            "dropped": self.dropped,
+            "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
+            "frames_per_second": tally.frames / spent if spent else None,
+        }

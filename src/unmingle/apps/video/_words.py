@@ -1,0 +1,104 @@
+"""The card of a film and its events, in words: the same in the terminal and in the report."""
+
+from collections.abc import Mapping, Sequence
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from ...encoder import Encoder
+from ._stream import Stream
+
+
+def clock(seconds: float, digits: int = 0) -> str:
+    """A time as hours, minutes and seconds, such as 1:02:03 or 0:05.25."""
+    ticks = round(seconds * 10**digits)
+    whole, part = divmod(ticks, 10**digits)
+    minutes, whole = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    head = f"{hours}:{minutes:02}" if hours else f"{minutes}"
+    return f"{head}:{whole:02}" + (f".{part:0{digits}}" if digits else "")
+
+
+def share(value: float) -> str:
+    """A share in percent."""
+    return f"{100 * value:.2g} %" if value < 0.1 else f"{100 * value:.0f} %"
+
+
+def counted(number: int, name: str) -> str:
+    """A number of things, such as 1 frame or 2,000 frames."""
+    return f"{number:,} {name if number == 1 else f'{name}s'}"
+
+
+def whole(card: Mapping[str, Any]) -> str:
+    """What the shares of a card are shares of."""
+    return "region" if card["region"] else "picture"
+
+
+def facts(card: Mapping[str, Any]) -> dict[str, str]:
+    """The card, each line with its name."""
+    told = {
+        "film": f"{counted(card['frames'], 'frame')} of {card['width']} x {card['height']} pixels, "
+        f"{clock(card['duration'], 1)}",
+        "rank of the background": str(card["rank"]),
+        "noise": f"{card['noise'] or 0:.1f} of 255 grey steps",
+        "foreground": f"{share(card['mean_share'])} of the {whole(card)} on average, "
+        f"at most {share(card['largest_share'])}",
+        "scene changes": _changes(card["scene_changes"], card["adapting_frames"]),
+        "time": ", ".join(f"{name} {seconds:.1f} s" for name, seconds in card["seconds"].items()),
+        "processing speed": f"{card['frames_per_second'] or 0:.0f} frames/s",
+    }
+    if card["dropped"]:
+        told["dropped"] = f"{counted(card['dropped'], 'frame')} that came too fast"
+    unknown = [line for line, key in (("rank of the background", "rank"), ("noise", "noise")) if card[key] is None]
+    return {name: words for name, words in told.items() if name not in unknown}
+
+
+def _changes(changes: int, frames: int) -> str:
+    return f"{changes}, which took {counted(frames, 'frame')} to learn" if changes else "none"
+
+
+EVENT_HEAD = ("event", "start", "end", "seconds", "frames", "peak", "place")
+
+
+def event_cells(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The events as cells of a table for people."""
+    return [
+        [
+            str(row["event"]),
+            clock(row["start"], 2),
+            clock(row["end"], 2),
+            f"{row['duration']:.2f}",
+            f"{row['first_frame']}–{row['last_frame']}",
+            share(row["peak_share"]),
+            f"x {row['left']}–{row['right']}, y {row['top']}–{row['bottom']}",
+        ]
+        for row in rows
+    ]
+
+
+UNSET = {
+    "patience": "never",
+    "region": "the whole picture",
+    "min_area": "by the size of the picture",
+    "smoothing": "by the size of the picture",
+}
+"""What it means that a setting is None."""
+
+
+def settings_in_words(stream: Stream) -> dict[str, str]:
+    """The settings of a stream in words, by their names."""
+    return {name: _in_words(name, getattr(stream, name)) for name in signature(Stream).parameters}
+
+
+def _in_words(name: str, value: Any) -> str:
+    if value is None:
+        return UNSET.get(name, "not set")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, np.ndarray):
+        return f"{np.count_nonzero(value) / value.size:.0%} of the picture"
+    if isinstance(value, Encoder):
+        return f"a trained network of {counted(value.n_layers, 'layer')}"
+    words = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{words} frames" if name == "patience" else words

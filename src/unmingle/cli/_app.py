@@ -1,0 +1,67 @@
+"""The commands, as a typer application."""
+
+import traceback
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from .. import __version__
+from .._validation import is_panic
+from . import decompose, demo, export, fit, info, reproduce, train, video
+from ._shared import console
+from ._shared.interrupts import exit_code
+
+USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+"""Of click, which typer may carry within itself."""
+
+
+class Plain(TyperGroup):
+    """A group of commands whose failures are one sentence each."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; exit with code 1 after a failure, 130 after an interrupt."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            console.say("Interrupted; results that were not complete are not kept.")
+            raise typer.Exit(exit_code(error)) from None
+        except (BrokenPipeError, typer.Exit, typer.Abort, USAGE_ERROR):
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) and not is_panic(error):
+                raise
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            console.say_failure(error)
+        raise typer.Exit(1)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        print(f"unmingle {__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(cls=Plain, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def unmingle(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="After a failure, show where in the program it was.")] = False,
+) -> None:
+    """Split data into a low-rank part, what repeats, and sparse outliers, what stands out."""
+
+
+app.command("demo")(demo.run)
+app.command("decompose")(decompose.run)
+app.command("fit")(fit.run)
+app.add_typer(train.kinds, name="train")
+app.command("video")(video.run)
+app.command("export")(export.run)
+app.command("info")(info.run)
+app.command("reproduce")(reproduce.run)

@@ -1,0 +1,50 @@
+"""Options that several commands share, and checks of what options may be."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def penalty(text: str) -> float | str:
+    """Read a penalty: a positive number, or "auto"."""
+    if text == "auto":
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < float("inf"):
+        raise typer.BadParameter(f"expected a positive number or 'auto'; got {text!r}.")
+    return value
+
+
+def suffixed(*suffixes: str) -> Callable[[Path | None], Path | None]:
+    """Return a check that a file has one of the suffixes."""
+
+    def check(path: Path | None) -> Path | None:
+        if path is not None and path.suffix.lower() not in suffixes:
+            raise typer.BadParameter(f"the name must end in {' or '.join(suffixes)}; got {str(path)!r}.")
+        return path
+
+    return check
+
+
+def above_zero(unit: str = "", *, most: float = float("inf"), closed: bool = False) -> Callable[..., float | None]:
+    """Return a check that a number is above 0, and below (or, if closed, at most) another one."""
+    upper = "" if most == float("inf") else f" and {'at most' if closed else 'below'} {most:g}"
+
+    def check(value: float | None) -> float | None:
+        if value is not None and not (0.0 < value < most or (closed and value == most)):
+            raise typer.BadParameter(f"expected a number{unit and ' of '}{unit} above 0{upper}; got {value:g}.")
+        return value
+
+    return check
+
+
+Seed = Annotated[int, typer.Option(min=0, help="Seed of whatever is random; the same seed gives the same numbers.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no results and no progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
+RankPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the rank.")]
+OutlierPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the outliers.")]

@@ -1,0 +1,143 @@
+"""Streams from the options of `unmingle video`: new ones, and such that go on where they were saved."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from ... import load, store
+from ...apps.video import Stream
+from ...encoder import Encoder
+from ...media import IMAGE_RATE, Frame, read_image
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """Options that a new stream is made from; None where nothing was said. Times are in seconds."""
+
+    components: int | None = None
+    memory: float | None = None
+    false_alarm_rate: float | None = None
+    patience: float | None = None
+    pixel_share: float | None = None
+    exact: bool | None = None
+    encoder: Path | None = None
+    region: Path | None = None
+    min_area: int | None = None
+    smoothing: int | None = None
+    keep_shadows: bool | None = None
+
+    def given(self) -> list[str]:
+        """The options that something was said about."""
+        return [f"--{name.replace('_', '-')}" for name, value in asdict(self).items() if value is not None]
+
+    def stream(self, rate: float | None) -> Stream:
+        """A new stream for a film of so many frames in a second."""
+        rate = rate or IMAGE_RATE
+        if self.memory is not None and self.memory * rate <= 1.0:
+            raise typer.BadParameter(
+                f"--memory must be longer than one frame, here {1.0 / rate:.3g} seconds; got {self.memory:g} seconds."
+            )
+        wanted: dict[str, Any] = {
+            "n_components": self.components,
+            "forgetting": None if self.memory is None else 1.0 - 1.0 / (self.memory * rate),
+            "false_alarm_rate": self.false_alarm_rate,
+            "pixel_share": self.pixel_share,
+            "encoder": "exact" if self.exact else self.encoder and load_network(self.encoder),
+            "region": self.region and read_region(self.region),
+            "min_area": self.min_area,
+            "smoothing": self.smoothing,
+            "shadows": self.keep_shadows,
+        }
+        patience: dict[str, Any] = {} if self.patience is None else {"patience": round(self.patience * rate) or None}
+        return Stream(**{name: value for name, value in wanted.items() if value is not None}, **patience)
+
+
+def load_stream(path: Path) -> Stream:
+    """Load a stream to go on with."""
+    stream = load(path)
+    if not isinstance(stream, Stream):
+        raise ValueError(f"{path} holds a {type(stream).__name__}; expected a model that unmingle video saved.")
+    return stream
+
+
+def load_network(path: Path) -> Encoder:
+    """Load the trained network of a model."""
+    model = load(path)
+    network = getattr(model, "encoder_", model)
+    if not isinstance(network, Encoder):
+        raise ValueError(f"{path} holds a {type(model).__name__} without an encoder; train one with unmingle train.")
+    return network
+
+
+def read_region(path: Path) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Read where to look from a picture: where it is white."""
+    region = read_image(path) > 0.5
+    if not region.any():
+        raise ValueError(f"{path} has no white pixels; expected a picture that is white where to look.")
+    return region
+
+
+def first_check(name: str, stream: Stream, options: StreamOptions, model: Path | None) -> Callable[[Frame], None]:
+    """Return what refuses the first frame of a film if it does not fit to a file that was given.
+
+    Parameters
+    ----------
+    name : str
+        What to call the film.
+    stream : Stream
+        The stream that is to separate it.
+    options : StreamOptions
+        Options that it was made from.
+    model : path or None
+        The file that the stream goes on from.
+    """
+    former = {} if model is None else store.peek(model).parameters
+
+    def check(frame: Frame) -> None:
+        shape = frame.pixels.shape
+        if former.get("shape"):
+            _check_former(f"{model} was learnt from", former["shape"], former["dtype"], name, frame.pixels)
+        if options.region is not None and stream.region is not None and stream.region.shape != shape[:2]:
+            (height, width), (rows, columns) = stream.region.shape, shape[:2]
+            raise ValueError(
+                f"{options.region} has {width} x {height} pixels, but {name} has {columns} x {rows}; "
+                "a region must be as large as the frames."
+            )
+        if options.encoder is not None and isinstance(stream.encoder, Encoder):
+            _check_network(options.encoder, stream.encoder.components.shape[1], name, shape)
+
+    return check
+
+
+def _check_former(begun: str, shape: Sequence[int], dtype: str, name: str, pixels: np.ndarray[Any, Any]) -> None:
+    if pixels.shape != tuple(shape):
+        raise ValueError(f"{begun} {_size(shape)}, but {name} has {_size(pixels.shape)}{_hint(pixels.shape, shape)}.")
+    if str(pixels.dtype) != dtype:
+        raise ValueError(f"{begun} pixels of {dtype}, but {name} has pixels of {pixels.dtype}.")
+
+
+def _check_network(path: Path, features: int, name: str, shape: tuple[int, ...]) -> None:
+    numbers = math.prod(shape)
+    if features != numbers:
+        pixels = shape[0] * shape[1]
+        other = (*shape[:2], 3) if features == 3 * pixels else shape[:2] if features == pixels else shape
+        raise ValueError(
+            f"{path} was trained for frames of {features} numbers, but {name} has {_size(shape)}, "
+            f"which are {numbers}{_hint(shape, other)}."
+        )
+
+
+def _size(shape: Sequence[int]) -> str:
+    return f"{shape[1]} x {shape[0]} {'grey' if len(shape) == 2 else 'colour'} pixels"
+
+
+def _hint(shape: Sequence[int], expected: Sequence[int]) -> str:
+    """What to do about frames that have other channels than expected."""
+    if len(shape) == len(expected):
+        return ""
+    return "; add --colour" if len(expected) == 3 else "; leave --colour out"

@@ -1,0 +1,122 @@
+"""Samples in rows: from arrays and tables in files, or from a folder of images."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._numpy_files import DamagedError, map_npy
+from ..._validation import require
+from ...apps.tables import TableError, read_table
+from ...media import SizesDifferError, read_images
+
+Array = NDArray[Any]
+
+
+class Samples(NamedTuple):
+    """Samples in rows."""
+
+    X: Array
+    """(n, m): NaN where missing."""
+    told: str
+    """What they are, in a few words."""
+
+
+def read_samples(path: Path, size: tuple[int, int] | None = None) -> Samples:
+    """Read a .npy, .npz or .csv file, or a folder of images, one image for each row.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+    size : pair of int, optional
+        Height and width to bring images to.
+
+    Raises
+    ------
+    TableError, MediaError
+        There are no samples, or not of one form.
+    """
+    if not path.is_dir():
+        return Samples(read_table(path).values, path.name)
+    try:
+        pixels = read_images(path, size).pixels
+    except SizesDifferError as error:
+        raise TableError(f"{str(error).removesuffix('.')}; --size HxW brings all images to one size.") from None
+    count, height, width = pixels.shape
+    told = f"{path.resolve().name}, {count} images of {height} x {width} pixels"
+    return Samples(pixels.reshape(count, height * width), told)
+
+
+def read_parts(
+    background: Path, foreground: Path, shape: tuple[int, ...], size: tuple[int, int] | None = None
+) -> Array:
+    """Read the true parts of samples, an array of shape (n, 2, m).
+
+    Parameters
+    ----------
+    background, foreground : Path
+        Files or folders, as the samples.
+    shape : tuple of int
+        That of the samples.
+    size : pair of int, optional
+        Height and width to bring images to.
+
+    Raises
+    ------
+    TableError, MediaError
+        A part is not readable, not complete or of another shape.
+    """
+    parts = []
+    for path in (background, foreground):
+        part = read_samples(path, size).X
+        if part.shape != shape:
+            raise TableError(f"{path} has {_form(part.shape)}, but the samples have {_form(shape)}.")
+        if not np.isfinite(part).all():
+            raise TableError(f"{path} has missing entries; the true parts must be complete.")
+        parts.append(part)
+    return np.stack(parts, axis=1)
+
+
+def _form(shape: tuple[int, ...]) -> str:
+    return f"{shape[0]} rows and {shape[1]} columns"
+
+
+def open_rows(path: Path) -> Any:
+    """Open rows that can be sliced, without reading all of them where the format of the file allows."""
+    if path.suffix.lower() == ".zarr":
+        return _open_zarr(path)
+    if path.suffix.lower() == ".npy" and path.is_file():
+        return _open_npy(path)
+    if not path.exists() or path.suffix.lower() in (".csv", ".npz"):
+        return read_table(path).values
+    raise TableError(f"{path} is none of .zarr, .npy, .npz and .csv; convert it to one of these.")
+
+
+def _open_npy(path: Path) -> Any:
+    try:
+        rows = map_npy(path)
+    except DamagedError:
+        raise TableError(f"{path} is damaged or holds Python objects; expected one 2-D array of numbers.") from None
+    return _two_dimensional(path, rows)
+
+
+def _open_zarr(path: Path) -> Any:
+    zarr = require("zarr", "dask")
+    if not path.is_dir():
+        raise TableError(f"{path} does not exist.")
+    try:
+        opened = zarr.open(path, mode="r")
+    except Exception as error:
+        raise TableError(f"{path} is no readable zarr array: {error}.") from None
+    if not hasattr(opened, "shape"):
+        names = ", ".join(sorted(opened.array_keys())) or "none"
+        raise TableError(f"{path} is a group of arrays, not an array; give the path of one of them: {names}.")
+    return _two_dimensional(path, opened)
+
+
+def _two_dimensional(path: Path, rows: Any) -> Any:
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise TableError(f"{path} holds an array of shape {rows.shape}; expected 2 dimensions, one sample per row.")
+    return rows

@@ -1,0 +1,106 @@
+"""The command `unmingle decompose`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._shared import console
+from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed
+from ._shared.paths import ready_outputs
+
+if TYPE_CHECKING:
+    from ..apps.tables import NamedTable, SeparatedTable
+
+NOTEWORTHY_RATIO = 20.0
+
+
+class Solver(StrEnum):
+    """The solvers of `unmingle.decompose`."""
+
+    PROXIMAL = "proximal"
+    ALTERNATING = "alternating"
+    PCP = "pcp"
+
+
+def run(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv file with a header, a .npy or a .npz file.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; by default that of the table.")] = None,
+    components: Annotated[int | None, typer.Option(min=1, help="Largest rank allowed.")] = None,
+    rank_penalty: RankPenalty = "auto",
+    outlier_penalty: OutlierPenalty = "auto",
+    standardize: Annotated[
+        bool, typer.Option("--standardize", help="Weigh all columns alike: for columns in different units.")
+    ] = False,
+    solver: Annotated[
+        Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
+    ] = None,
+    tol: Annotated[float, typer.Option(min=0.0, help="Accuracy at which to stop.")] = 1e-6,
+    max_iter: Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")] = 500,
+    top: Annotated[int, typer.Option(min=0, help="How many outliers to list.")] = 10,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Split a table into a low-rank table and a table of outliers, and list the strongest outliers.
+
+    Empty cells, NA and NaN are missing: the low-rank table fills them. A first column of text, or without a name, holds
+    the names of the rows.
+    """
+    with console.progress(f"Separating {table.name}", quiet=quiet) as advance, console.warnings_as_sentences():
+        from ..apps import tables
+
+        content = tables.read_table(table)
+        parts = [f"{table.stem}.{part}{table.suffix}" for part in ("low_rank", "outliers")]
+        written = dict(zip(("low_rank", "outliers"), ((out or table.parent) / name for name in parts), strict=True))
+        ready_outputs({"--out": written["low_rank"]}, {"TABLE": table})
+        if not quiet:
+            _give_notes(content, 1.0 if standardize else tables.ratio_of_scales(content.values))
+        done = tables.separate(
+            content.values,
+            standardize=standardize,
+            n_components=components,
+            rank_penalty=rank_penalty,
+            outlier_penalty=outlier_penalty,
+            solver=(solver or (Solver.ALTERNATING if components else Solver.PROXIMAL)).value,
+            tol=tol,
+            max_iter=max_iter,
+            callback=advance,
+            random_state=seed,
+        )
+        for name, path in written.items():
+            content.write(path, getattr(done, name))
+    strongest = [_cell(content, done, row, column) for row, column in done.strongest(top)]
+    if as_json:
+        console.print_json({"table": table, **done.card_, "strongest_outliers": strongest, "written": written})
+    elif not quiet:
+        _show(done.card_, strongest, written)
+
+
+def _give_notes(table: "NamedTable", ratio: float) -> None:
+    """Point out what may not be meant so."""
+    if table.header_is_numeric:
+        console.say("Note: the first line was read as column names although they are all numbers.")
+    if ratio > NOTEWORTHY_RATIO:
+        console.say(
+            f"Note: some columns vary {ratio:.0f} times more than others and outweigh them; "
+            "--standardize gives all columns the same weight."
+        )
+
+
+def _cell(table: "NamedTable", done: "SeparatedTable", row: int, column: int) -> dict[str, Any]:
+    value, expected = float(done.values[row, column]), float(done.low_rank[row, column])
+    names = {"row": table.rows[row], "column": table.columns[column]}
+    return {**names, "value": value, "expected": expected, "deviation": value - expected}
+
+
+def _show(card: dict[str, Any], strongest: list[dict[str, Any]], written: dict[str, Path]) -> None:
+    size = f"{card['rows']} x {card['columns']}, {card['missing']} missing"
+    deviation = {"typical deviation": f"{card['typical_deviation']:.3g}"}
+    parts: list[Any] = [console.facts({"table": size, **console.solved(card), **deviation})]
+    if strongest:
+        head = ["row", "column", "value", "expected", "deviation"]
+        rows = [[cell["row"], cell["column"], *(f"{cell[name]:.6g}" for name in head[2:])] for cell in strongest]
+        parts += ["\nStrongest outliers", console.table(head, rows)]
+    console.show(*parts, **written)

@@ -1,0 +1,134 @@
+"""The command `unmingle fit`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._validation import require
+from ..iterate import Callback
+from ._shared import console
+from ._shared.interrupts import resumable
+from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, penalty
+from ._shared.paths import ready_outputs
+
+if TYPE_CHECKING:
+    from ..estimators import OnlineRobustPCA
+
+
+def run(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A .zarr array, a .npy, .npz or .csv file.")],
+    out: Annotated[Path | None, typer.Option(help="The model file; by default DATA with .safetensors.")] = None,
+    components: Annotated[int | None, typer.Option(min=1, help="Largest number of components.")] = None,
+    rank_penalty: RankPenalty = "auto",
+    outlier_penalty: OutlierPenalty = "auto",
+    forgetting: Annotated[
+        Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the past, from sample to sample.")
+    ] = "auto",
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="File to keep the work in; the same command goes on from it.")
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="Samples between two checkpoints.")] = 10_000,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Work on a Dask cluster, such as tcp://10.0.0.1:8786.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Work on a Dask cluster of so many processes on this machine.")
+    ] = None,
+    passes: Annotated[int, typer.Option(min=1, help="Passes over the data at most, on a cluster.")] = 20,
+    tol: Annotated[float, typer.Option(min=0.0, help="Accuracy at which to stop, on a cluster.")] = 1e-3,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Learn robust components from data that may be larger than memory, in one pass or on a cluster.
+
+    Rows are samples. Without a cluster they are read one after the other, once; on a cluster every chunk of a .zarr
+    array is read where it lies, in several passes. The model is for `unmingle.load` in Python.
+    """
+    from ..estimators import OnlineRobustPCA
+    from ._shared.tables import open_rows
+
+    on_cluster = scheduler is not None or workers is not None
+    _check_cluster(scheduler, workers, checkpoint)
+    rows, target = open_rows(data), out or data.with_suffix(".safetensors")
+    ready_outputs({"--out": target, "--checkpoint": checkpoint}, {"DATA": data})
+    model = OnlineRobustPCA(
+        components,
+        rank_penalty=rank_penalty,
+        outlier_penalty=outlier_penalty,
+        forgetting=forgetting,
+        random_state=seed,
+    )
+    title = f"Learning from {data.name}"
+    with console.warnings_as_sentences(), resumable(checkpoint):
+        if on_cluster:
+            with console.progress(title, quiet=quiet) as advance:
+                learn_on_cluster(model, data, scheduler, workers, max_passes=passes, tol=tol, callback=advance)
+        else:
+            with console.counter(title, rows.shape[0], quiet=quiet) as advance:
+                learn(model, rows, checkpoint, every, advance)
+        model.save(target)
+    figures = _figures(model)
+    if as_json:
+        console.print_json({"data": data, **figures, "model": target})
+    elif not quiet:
+        console.show(console.facts(_facts(figures)), model=target)
+
+
+def _check_cluster(scheduler: str | None, workers: int | None, checkpoint: Path | None) -> None:
+    if scheduler is not None and workers is not None:
+        raise typer.BadParameter("--scheduler and --workers exclude each other.")
+    if (scheduler is not None or workers is not None) and checkpoint is not None:
+        raise typer.BadParameter("--checkpoint goes with one pass on this machine; a cluster redoes what it lost.")
+
+
+def learn(model: "OnlineRobustPCA", rows: Any, checkpoint: Path | None, every: int, callback: Callback) -> None:
+    """Learn from the rows one after the other, here."""
+    model.fit(rows, checkpoint=checkpoint, every=every, callback=callback)
+
+
+def learn_on_cluster(
+    model: "OnlineRobustPCA", path: Path, scheduler: str | None, workers: int | None, **options: Any
+) -> None:
+    """Learn in several passes over all chunks of a zarr array, on a cluster or on processes of this machine."""
+    distributed = require("unmingle.distributed", "dask")
+    if path.suffix.lower() != ".zarr":
+        raise ValueError(f"{path} is no .zarr array: a cluster reads its data in chunks, so convert it to zarr.")
+    array = require("dask.array", "dask").from_zarr(str(path.resolve()))
+    with _client(scheduler, workers):
+        distributed.fit(model, array, **options)
+
+
+def _client(scheduler: str | None, workers: int | None) -> Any:
+    client = require("distributed", "dask").Client
+    if scheduler is None:
+        return client(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
+    try:
+        return client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        reason = str(error) or type(error).__name__
+        raise ValueError(f"There is no scheduler at {scheduler}: {reason}") from None
+
+
+def _figures(model: "OnlineRobustPCA") -> dict[str, Any]:
+    """What was learnt in numbers."""
+    return {
+        "samples": int(model.n_samples_seen_),
+        "features": int(model.n_features_in_),
+        "components": int(model.n_components_),
+        "noise_level": float(model.noise_level_),
+        "rank_penalty": float(model.rank_penalty_),
+        "outlier_penalty": float(model.outlier_penalty_),
+        "jumps": int(model.n_jumps_),
+    }
+
+
+def _facts(figures: dict[str, Any]) -> dict[str, str]:
+    return {
+        "samples": f"{figures['samples']} of {figures['features']} features",
+        "components": str(figures["components"]),
+        "noise level": f"{figures['noise_level']:.4g}",
+        "penalties": f"rank {figures['rank_penalty']:.4g}, outliers {figures['outlier_penalty']:.4g}",
+        "jumps": str(figures["jumps"]),
+    }

@@ -1,0 +1,279 @@
+"""The command `unmingle video`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._validation import require
+from ._shared import console
+from ._shared.options import Json, Quiet, above_zero, suffixed
+from ._shared.paths import ready_outputs
+
+if TYPE_CHECKING:
+    from ..apps.video import Outputs, Stream, Watched
+
+MOST_EVENTS = 20
+"""How many events are listed in the terminal."""
+
+
+def film(path: Path | None) -> Path | None:
+    """Check that a film is not to go to standard output."""
+    if path == Path("-"):
+        raise typer.BadParameter("films cannot be written to standard output; give a file or a folder.")
+    return path
+
+
+def odd(value: int | None) -> int | None:
+    """Check that the side of a square is odd, so that it has a pixel in its middle."""
+    if value is not None and value % 2 == 0:
+        raise typer.BadParameter(f"expected an odd number from 1 to 15; got {value}.")
+    return value
+
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="IN",
+        help="A video file, a folder of images, a .npy or .npz file, - for standard input, an address or a camera.",
+    ),
+]
+Background = Annotated[
+    Path | None, typer.Option(metavar="OUT", callback=film, help="Write the background: what stays.")
+]
+Foreground = Annotated[
+    Path | None, typer.Option(metavar="OUT", callback=film, help="Write the foreground: what moves, on black.")
+]
+Mask = Annotated[
+    Path | None, typer.Option(metavar="OUT", callback=film, help="Write where the foreground is, in white.")
+]
+Events = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", callback=suffixed(".csv", ".json"), help="Write a table of events, .csv or .json."),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.html", callback=suffixed(".html"), help="Write a page with pictures and figures."),
+]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=suffixed(".safetensors"),
+        help="Go on from this .safetensors model if it exists, and save it in the end.",
+    ),
+]
+Freeze = Annotated[bool, typer.Option("--freeze", help="Learn nothing, and leave the model as it is.")]
+Colour = Annotated[
+    bool,
+    typer.Option(
+        "--colour", help="Work with colours, else all results are grey: slower, and tells shadows from objects."
+    ),
+]
+Components = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Most components of the background; 5 by default.")
+]
+Memory = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        callback=above_zero("seconds"),
+        help="How long the background remembers, more than a frame; 100 frames by default.",
+    ),
+]
+FalseAlarmRate = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        callback=above_zero(most=1.0),
+        help="Share of pixels, above 0 and below 1, that noise may mark; 0.005 by default.",
+    ),
+]
+Patience = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0, metavar="SECONDS", help="What stops so long becomes background, 0 for never; 500 frames by default."
+    ),
+]
+PixelShare = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        callback=above_zero(most=1.0, closed=True),
+        help="Share of pixels, above 0 and up to 1, to find the light from; 0.1 is faster.",
+    ),
+]
+Exact = Annotated[bool, typer.Option("--exact", help="Find the background of each frame exactly: slower.")]
+EncoderFile = Annotated[
+    Path | None, typer.Option("--encoder", metavar="MODEL", help="Find it by a network of unmingle train.")
+]
+Region = Annotated[Path | None, typer.Option(metavar="IMAGE", help="Look only where this picture is white.")]
+MinArea = Annotated[int | None, typer.Option(min=1, metavar="PIXELS", help="Drop smaller spots of foreground.")]
+Smoothing = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=15,
+        metavar="ODD",
+        callback=odd,
+        help="Smooth the mask by a square of so many pixels a side, an odd number.",
+    ),
+]
+KeepShadows = Annotated[bool, typer.Option("--keep-shadows", help="Count shadows as foreground; only with --colour.")]
+EventGap = Annotated[
+    float, typer.Option(min=0.0, metavar="SECONDS", help="Foreground that is back sooner is the same event.")
+]
+Live = Annotated[bool, typer.Option("--live", help="IN is live: drop frames that come too fast, connect again.")]
+Preview = Annotated[
+    bool,
+    typer.Option(
+        "--preview", help="Show the pictures on a page, for this computer only; a file is played at its own speed."
+    ),
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port of the page; 0 for any that is free.")]
+MaxFrames = Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after so many frames.")]
+Seconds = Annotated[float | None, typer.Option(min=0.001, metavar="SECONDS", help="Stop after so much of the film.")]
+
+
+def run(
+    source: Source,
+    background: Background = None,
+    foreground: Foreground = None,
+    mask: Mask = None,
+    events: Events = None,
+    report: Report = None,
+    model: Model = None,
+    freeze: Freeze = False,
+    live: Live = False,
+    preview: Preview = False,
+    port: Port = 0,
+    max_frames: MaxFrames = None,
+    seconds: Seconds = None,
+    colour: Colour = False,
+    components: Components = None,
+    memory: Memory = None,
+    false_alarm_rate: FalseAlarmRate = None,
+    patience: Patience = None,
+    pixel_share: PixelShare = None,
+    exact: Exact = False,
+    encoder: EncoderFile = None,
+    region: Region = None,
+    min_area: MinArea = None,
+    smoothing: Smoothing = None,
+    keep_shadows: KeepShadows = False,
+    event_gap: EventGap = 1.0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Separate the film of a fixed camera into background, foreground and mask, and list when something was there.
+
+    OUT is a video (.mp4, .m4v, .mov, .mkv), arrays (.npz) or, without a suffix, a new folder of PNG files.
+    Pictures are grey unless --colour is given, and --preview plays a file at its own speed.
+    Without any output the results are only printed. Whatever ends the film, what was found up to there is kept.
+    """
+    with console.warnings_as_sentences():
+        from ..apps.video import Outputs, watch
+        from ..media import open_frames
+        from ._shared.interrupts import Interrupts
+        from ._shared.streams import StreamOptions, first_check, load_stream
+
+        outputs = Outputs(background, foreground, mask, events, report, model)
+        options = StreamOptions(
+            components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder, region, min_area,
+            smoothing, keep_shadows or None,
+        )  # fmt: skip
+        _ready(outputs, {"IN": Path(source), "--encoder": encoder, "--region": region})
+        resumed = model if model is not None and model.exists() else None
+        _check_options(options.given(), resumed, freeze=freeze, colour=colour)
+        _warn_of_file(source, live)
+        stream = None if resumed is None else load_stream(resumed)
+        with open_frames(_place(source), colour=colour, live=live) as frames, Interrupts() as interrupts:
+            stream = (stream or options.stream(frames.rate)).freeze(freeze)
+            total = min((count for count in (frames.n_frames, max_frames) if count is not None), default=None)
+            bar = console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s")
+            with _screen(preview, stream, frames.name, port) as screen, bar as advance:
+                watched = watch(
+                    frames, stream, outputs, event_gap=event_gap, max_frames=max_frames, seconds=seconds, screen=screen,
+                    check=first_check(frames.name, stream, options, resumed), callback=advance, interrupts=interrupts,
+                )  # fmt: skip
+    if watched.tally.frames and (as_json or not quiet):
+        _show(source, watched, bool(outputs.wanted()), as_json=as_json)
+    _end(watched, terminated=interrupts.terminated)
+
+
+def _ready(outputs: "Outputs", inputs: dict[str, Path | None]) -> None:
+    named = {f"--{name}": path for name, path in outputs.wanted().items()}
+    ready_outputs(named, inputs, may_be_folders=tuple(f"--{name}" for name in outputs.films()))
+
+
+def _place(source: str) -> str | int:
+    """The number of a camera, unless there is such a file."""
+    return int(source) if source.isdecimal() and not Path(source).exists() else source
+
+
+def _warn_of_file(source: str, live: bool) -> None:
+    path = Path(source)
+    if live and (path.is_file() or path.is_dir()):
+        kind = "folder" if path.is_dir() else "file"
+        console.say(f"Warning: {source} is a {kind}; leave --live out, or frames will be dropped.")
+
+
+def _check_options(given: list[str], resumed: Path | None, *, freeze: bool, colour: bool) -> None:
+    if resumed and given:
+        raise typer.BadParameter(f"{', '.join(given)} cannot be changed: {resumed} exists and has its own settings.")
+    if freeze and not resumed:
+        raise typer.BadParameter("--freeze needs a model to go on from: name one that exists by --model.")
+    if {"--exact", "--encoder"} <= set(given):
+        raise typer.BadParameter("--exact and --encoder exclude each other.")
+    if "--keep-shadows" in given and not colour:
+        raise typer.BadParameter("--keep-shadows needs --colour: shadows are told from objects by their colours.")
+
+
+@contextmanager
+def _screen(wanted: bool, stream: "Stream", name: str, port: int) -> Iterator[Any]:
+    """A page that shows the pictures, as long as the work lasts."""
+    if not wanted:
+        yield None
+        return
+    web = require("unmingle.web.preview", "web")
+    with web.Preview(stream, name, port=port) as preview:
+        console.say(f"Preview: {preview.address}")
+        yield preview
+
+
+def _show(source: str, watched: "Watched", anything_wanted: bool, *, as_json: bool) -> None:
+    if as_json:
+        told = {"source": source, "complete": not watched.errors and not watched.interrupted, "card": watched.card_}
+        console.print_json({**told, "events": watched.finder.rows(), "written": watched.written})
+        return
+    head, cells = watched.event_table
+    parts: list[Any] = [console.facts(watched.facts)]
+    if cells:
+        parts.append(console.table(head, cells[:MOST_EVENTS]))
+    more = len(cells) - MOST_EVENTS
+    further = f"and {more} more {'event' if more == 1 else 'events'}\n" if more > 0 else ""
+    console.show(*parts, further if cells else "no events", **watched.written)
+    if not anything_wanted:
+        console.say("Nothing was written; --background, --foreground, --mask, --events and --report write files.")
+
+
+def _end(watched: "Watched", *, terminated: bool) -> None:
+    """Tell what could not be written, what ended the film early, and where to find what was found before."""
+    for error in watched.errors[1:]:
+        console.say_failure(error)
+    for error in watched.errors[:1]:
+        if isinstance(error, ValueError) and watched.written:
+            raise ValueError(_kept(str(error), watched)) from error
+        raise error
+    if watched.interrupted:
+        verb, frames = "Terminated" if terminated else "Interrupted", watched.tally.frames
+        console.say(_kept(f"{verb} after {frames:,} frame{'' if frames == 1 else 's'}.", watched))
+        raise typer.Exit(143 if terminated else 130)
+
+
+def _kept(sentence: str, watched: "Watched") -> str:
+    """Add to a sentence where to find what was done before."""
+    places = ", ".join(str(path) for path in watched.written.values())
+    return f"{sentence.rstrip('. ')}; what was found up to there is kept in {places}." if places else sentence

@@ -1,0 +1,92 @@
+"""The command line: results, sentences and exit codes."""
+
+import base64
+import io
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+
+def test_the_same_demo_gives_the_same_figures(run):
+    figures = [json.loads(run("demo", "--frames", "20", "--json").out) for _ in range(2)]
+    for found in figures:
+        for way in found["ways"]:
+            del way["seconds"]
+    assert figures[0] == figures[1]
+
+
+class Sources(HTMLParser):
+    """Collects what a page loads, and checks that its elements are closed in order."""
+
+    EMPTY = frozenset({"img", "meta", "source"})
+
+    def __init__(self):
+        super().__init__()
+        self.loaded, self.open, self.elements = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+        self.loaded += [value for name, value in attrs if name in ("src", "srcset", "href")]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def demo_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "new folder"
+    code = "from unmingle.cli import main; main()"
+    command = [sys.executable, "-c", code, "demo", "--out", str(folder), "--seed", "1", "--frames", "60", "--json"]
+    return folder, subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_demo_beats_the_baselines_and_meets_the_truth(demo_run):
+    folder, done = demo_run
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads(done.stdout)
+    ours, pca, median, truth = (way["f"] for way in result["ways"])
+    assert ours > 0.85
+    assert ours > pca + 0.05
+    assert ours > median + 0.02
+    assert abs(ours - truth) < 0.02
+    assert 3 <= result["rank"] <= 5
+    assert result["converged"] is True
+    assert result["report"] == str(folder / "report.html")
+
+
+def test_demo_report_is_complete_and_self_contained(demo_run):
+    folder, _ = demo_run
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    page = Sources()
+    page.feed(text)
+    assert page.open == []
+    written = re.sub(r"base64,[A-Za-z0-9+/=]*", "", text)  # a picture may spell anything
+    assert "http" not in written
+    assert "url(" not in written
+    assert all(source.startswith("data:image/") for source in page.loaded)
+    assert page.elements.count("svg") == 2
+    assert page.elements.count("img") == 1 + 5 * 5
+    assert "unmingle demo --seed 1 --frames 60" in text
+    pictures = [Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) for source in page.loaded]
+    assert sorted({picture.format for picture in pictures}) == ["PNG", "WEBP"]
+    assert [picture.n_frames for picture in pictures if picture.format == "WEBP"] == [60]
+    assert sum(picture.size == (160, 120) for picture in pictures) == 25
+    with Image.open(folder / "film_strip.png") as strip:
+        assert strip.size == (5 * 160 + 4 * 3, 5 * 120 + 4 * 3)
+
+
+def test_demo_prints_a_table_and_the_path_last(run, tmp_path):
+    ended = run("demo", "--frames", "20")
+    assert ended.code == 0
+    for words in ("robust PCA", "plain PCA", "median over time", "F-measure", "rank", "relative gap", "iterations"):
+        assert words in ended.out
+    assert ended.out.splitlines()[-1] == f"report: {Path('unmingle-demo') / 'report.html'}"
+    assert (tmp_path / "unmingle-demo" / "report.html").exists()
