@@ -22,6 +22,10 @@ EXTREMES = [
     "x" * 5000, "\ud800", "\x1b[31m", [], {}, [[]], [1, 2, 3], [10**9, 10**9], {"a": 1}, [0] * 5000,
 ]  # fmt: skip
 DTYPES = ["bool", "float16", "float32", "float64", "int8", "int32", "int64", "uint8", "uint16", "uint64"]
+STRANGE_NAMES = [
+    "extra", "outlier_penalty", "init.outlier_penalty", "fitted.outlier_penalty_", "region", "first", "adam.9.step", "",
+    "fitted", "fitted.card_.a", "encoder", "encoder.n_layers", "settings.a.b", "init.tol.x", ".", "a." * 300, "setup.a",
+]  # fmt: skip
 VALUES = [np.nan, np.inf, -np.inf, 0.0, -1.0, 1.0, 1e-320, 1e-30, 1e30, 1e308, 3.4e38]
 
 
@@ -164,7 +168,9 @@ def spoil_parameter(parameters, rng):
         case 0:
             del holder[way[-1]]
         case 1 if isinstance(holder, dict):
-            holder[chosen(["surprise", "", "components_", "n_layers"], rng)] = chosen(EXTREMES, rng)
+            holder[chosen(["surprise", "", "components_", "n_layers", "fitted.components_"], rng)] = chosen(
+                EXTREMES, rng
+            )
         case 2:
             deep = chosen(EXTREMES, rng)
             for _ in range(int(rng.integers(1, 250))):
@@ -206,9 +212,7 @@ def spoilt_model(path, rng):
         elif rng.random() < 0.15:
             del arrays[chosen(names, rng)]
         elif rng.random() < 0.15:
-            arrays[chosen(["extra", "outlier_penalty", "outlier_penalty_", "region", "first", "adam.9.step"], rng)] = (
-                arrays[chosen(names, rng)]
-            )
+            arrays[chosen(STRANGE_NAMES, rng)] = arrays[chosen(names, rng)]
         elif names:
             name = chosen(names, rng)
             arrays[name] = spoilt_array(arrays[name], rng)
@@ -216,6 +220,8 @@ def spoilt_model(path, rng):
             break
     if rng.random() < 0.03:
         kind = chosen(["RobustPCA", "Encoder", "VideoStream", "OnlineRobustPCA", "LearnedRobustPCA", "Training"], rng)
+    if rng.random() < 0.1:
+        version = 1
     description = {"kind": kind, "format": version, "parameters": parameters}
     entry = json.dumps({**description, "checksum": store._checksum(description, arrays)})
     portable = {name: store._portable(name, array) for name, array in arrays.items()}

@@ -26,7 +26,7 @@ def state_of(model):
 
     def plain(value):
         if isinstance(value, Encoder):
-            return [plain(part) for part in (*value._to_store(), value.layers)]
+            return [plain(part) for part in (value._to_store(), value.layers)]
         if isinstance(value, dict):
             return {name: plain(part) for name, part in value.items()}
         if isinstance(value, tuple | list):

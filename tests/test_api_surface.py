@@ -32,7 +32,7 @@ SUBMODULES = [
     "store",
     "synth",
 ]
-STORE = ["ArrayInfo", "Header", "StoreError", "Stored", "peek", "read", "write", "write_atomically"]
+STORE = ["ArrayInfo", "Header", "StoreError", "Stored", "peek", "read", "save", "write", "write_atomically"]
 
 
 def test_all_names_what_is_promised():

@@ -61,6 +61,26 @@ def test_core_loads_no_optional_package(name):
     assert loaded.isdisjoint(set(OPTIONAL) - {"pandas"})
 
 
+@pytest.mark.parametrize(
+    "statement",
+    ["from unmingle.learn import LOSSES; assert len(LOSSES) == 3", "import unmingle; unmingle.learn.source.name"],
+)
+def test_the_names_of_losses_need_no_heavy_package(statement):
+    assert loaded_packages(statement).isdisjoint(HEAVY + OPTIONAL)
+
+
+def test_estimators_and_all_names_of_learn_are_there_without_torch():
+    statement = "import unmingle; unmingle.LearnedRobustPCA(); assert 'train' in dir(unmingle.learn)"
+    assert "torch" not in loaded_packages(statement)
+    done = python("import unmingle; unmingle.learn.train", hide=True)
+    assert done.stderr.splitlines()[-1].endswith(
+        "torch is not installed; install it with: pip install 'unmingle[train]'"
+    )
+    done = python("import unmingle; unmingle.LearnedRobustPCA().fit([[1.0, 2.0]] * 9)", hide=True)
+    assert "pip install 'unmingle[train]'" in done.stderr.splitlines()[-1]
+    assert "no attribute 'tran'" in python("import unmingle; unmingle.learn.tran").stderr
+
+
 def test_hiding_hides():
     assert "No module named 'torch'" in python("import torch", hide=True).stderr
 

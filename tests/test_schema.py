@@ -22,7 +22,6 @@ from unmingle._schema import (
     OneOf,
     Record,
     Row,
-    Schema,
     Size,
     Table,
     Text,
@@ -39,7 +38,7 @@ RULES = [
     (Number(-np.inf, np.inf, nan=True), [np.nan, np.inf, 3], ["nan", False, []]),
     (Flag(), [True, False, 0, 1], [2, 0.0, None, "true"]),
     (Text(), ["", "a"], [1, None, ["a"]]),
-    (Table(), [{}, {"a": [1]}], [[], None]),
+    (Table(), [{}, {"a": [1]}], [[], None, {"a": {"b": np.ones(2)}}]),
     (OneOf(None, "a", 3), [None, "a", 3], [3.0, True, "b", 0]),
     (Either(OneOf("auto"), Number(1.0)), ["auto", 2], ["never", 0.5, [1]]),
     (maybe(Count()), [None, 2], [-1, 0.5]),
@@ -58,35 +57,55 @@ def test_a_rule_tells_right_from_wrong(rule, good, bad):
             rule.check("x", value, {})
 
 
-ARRAYS = Schema({"n": Size("m")}, {"U": Array(FLOATS, "q", "m", alike="U"), "s": Array(FLOATS, "q", alike="U")})
+ARRAYS = Record(
+    {
+        "U": Array(FLOATS, "q", "m", alike="U"),
+        "deep": Record({"s": Array(FLOATS, "q", alike="U")}, {"t": Either(Count(), Array(FLOATS, "m"))}),
+        "n": Size("m"),
+    }
+)
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
         (
-            {"s": np.zeros(3)},
-            r"'s' should be .* of shape \(q\).* \(here q = 2, type float64\); got float64 of shape \(3,\)",
+            {"deep.s": np.zeros(3)},
+            r"'deep\.s' should be .* of shape \(q\).* \(here q = 2, type float64\); got float64 of shape \(3,\)",
         ),
-        ({"s": np.zeros(2, np.float32)}, "type float64"),
-        ({"s": np.zeros((2, 1))}, "shape"),
-        ({"s": np.zeros(2, int)}, "float32 or float64"),
+        ({"deep.s": np.zeros(2, np.float32)}, "type float64"),
+        ({"deep.s": np.zeros((2, 1))}, "shape"),
+        ({"deep.s": np.zeros(2, int)}, "float32 or float64"),
+        ({"deep.s": 3}, "array 'deep.s' should be .*; got 3"),
+        ({"deep.t": np.zeros(3)}, r"deep\.t should be a whole number .* or an array .*, not float64 of shape \(3,\)"),
+        ({"deep.t": -1}, "not -1"),
+        ({"deep": 1}, "deep should be a table of named values, not 1"),
         ({"U": np.full((2, 4), np.nan)}, "'U' should be an array .* from "),
         ({"U": np.full((2, 4), np.inf)}, "'U'"),
+        ({"U": {"s": np.ones(2)}}, r"'U' should be .*; got a table of \['s'\]"),
         ({"U": None}, "'U' is missing"),
+        ({"deep.s": None}, "'deep.s' is missing"),
         ({"extra": np.zeros(2)}, "'extra' is not part of it"),
+        ({"deep.extra": np.zeros(2)}, "'deep.extra' is not part of it"),
         ({"n": 5}, "n should be the size m of the arrays, not 5"),
         ({"n": True}, "n should be"),
+        ({"n": np.array(4)}, "n should be the size m of the arrays, not int64 4"),
         ({"more": 1}, "'more' is not part of it"),
     ],
 )
 def test_sizes_and_types_agree_all_over_a_file(change, sentence):
-    parameters, arrays = {"n": 4}, {"U": np.ones((2, 4)), "s": np.ones(2)}
-    check(parameters, arrays, ARRAYS)
-    for name, value in change.items():
-        (arrays if name in ARRAYS.arrays or isinstance(value, np.ndarray) else parameters)[name] = value
+    content = {"n": 4, "U": np.ones((2, 4)), "deep": {"s": np.ones(2)}}
+    check(content, ARRAYS)
+    for good in (7, np.ones(4)):
+        check({**content, "deep": {"s": np.ones(2), "t": good}}, ARRAYS)
+    for path, value in change.items():
+        *way, name = path.split(".")
+        holder = content[way[0]] if way else content
+        holder[name] = value
+        if value is None:
+            del holder[name]
     with pytest.raises(MismatchError, match=sentence):
-        check(parameters, {name: value for name, value in arrays.items() if value is not None}, ARRAYS)
+        check(content, ARRAYS)
 
 
 def test_bounds_of_arrays():
@@ -157,7 +176,7 @@ def test_every_array_of_a_file_has_a_rule(models, name, tmp_path):
         if (
             arrays[array].dtype.kind == "f"
             and arrays[array].size
-            and array not in ("history_", "explained_variance_ratio_")
+            and array not in ("fitted.history_", "fitted.explained_variance_ratio_")
         ):
             assert array in refused(path, kind, parameters, others | {array: np.full_like(arrays[array], -np.inf)})
     assert "extra" in refused(path, kind, parameters, arrays | {"extra": np.zeros(3)})

@@ -11,6 +11,7 @@ from safetensors.numpy import save_file
 
 import unmingle
 from unmingle import store
+from unmingle._schema import MismatchError
 from unmingle.store import StoreError
 
 DTYPES = ["float64", "float32", "float16", "int64", "int32", "int8", "uint64", "uint8", "bool"]
@@ -58,6 +59,53 @@ def assert_refused(path, sentence):
 
 def write_with_entry(path, entry):
     save_file(ARRAYS, path, metadata={"unmingle": entry})
+
+
+# Trees
+
+names = st.text(st.characters(codec="utf-8", exclude_characters="."), max_size=4)
+trees = st.recursive(
+    st.dictionaries(names, json_values | array_values, max_size=3),
+    lambda inner: st.dictionaries(names, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def plain(tree):
+    """The tree with arrays as text, to be compared."""
+    if isinstance(tree, dict):
+        return {name: plain(part) for name, part in sorted(tree.items())}
+    return f"{tree.dtype} {tree.shape} {tree.tobytes()}" if isinstance(tree, np.ndarray) else repr(tree)
+
+
+@given(content=trees)
+def test_a_tree_comes_back_from_its_parts(content):
+    parameters, arrays = store.take_apart(content)
+    json.dumps(parameters)
+    assert all(isinstance(part, np.ndarray) for part in arrays.values())
+    assert plain(store.put_together(parameters, arrays)) == plain(content)
+    assert plain(store.take_apart(content)[0]) == plain(parameters), "the parts were written to"
+
+
+def test_a_tree_is_saved_with_its_arrays_by_their_paths(path):
+    store.save(path, "Thing", {"a": {"b": {"c": np.ones(2)}, "d": 3}, "e": {}, "f": np.zeros(1)})
+    stored = store.read(path)
+    assert stored.parameters == {"a": {"d": 3}, "e": {}}
+    assert_same_arrays(stored.arrays, {"a.b.c": np.ones(2), "f": np.zeros(1)})
+
+
+def test_an_array_in_a_table_with_a_dot_in_its_name_is_refused(path):
+    with pytest.raises(StoreError, match=r"A Thing cannot be stored: the table 'a\.b' holds arrays and has a dot"):
+        store.save(path, "Thing", {"a.b": {"c": np.ones(2)}})
+    store.save(path, "Thing", {"a.b": {"c": 1}})
+    assert store.read(path).parameters == {"a.b": {"c": 1}}
+
+
+@pytest.mark.parametrize("name", ["tol", "tol.a", "steps.0", "deep.on", "deep.on.more", "a." * 30 + "b"])
+def test_arrays_that_lie_in_no_table_are_refused(name):
+    with pytest.raises(MismatchError, match="is not part of it"):
+        store.put_together(PARAMETERS, {name: np.ones(1)})
+    assert PARAMETERS["deep"] == {"on": True}
 
 
 # Round trip
@@ -232,15 +280,19 @@ def test_newer_format_is_refused_whatever_else_it_holds(path):
 
 
 def test_older_formats_are_migrated_step_by_step(saved, monkeypatch):
-    def rename_tol(stored):
-        return stored._replace(parameters={"tolerance": stored.parameters["tol"]})
+    def rename_tol(parameters, arrays):
+        return {"tolerance": parameters["tol"]}, arrays
 
-    def rename_kind(stored):
-        return stored._replace(kind=f"Better{stored.kind}")
+    def rename_counts(parameters, arrays):
+        return parameters, {"count": arrays["counts"]}
 
-    monkeypatch.setattr(store, "MIGRATIONS", {1: rename_tol, 2: rename_kind})
-    monkeypatch.setattr(store, "FORMAT_VERSION", 3)
-    assert store.read(saved)[:3] == ("BetterThing", 3, {"tolerance": 1e-6})
+    now = store.FORMAT_VERSION
+    later = {now: {"Thing": rename_tol}, now + 1: {"Other": print}, now + 2: {"Thing": rename_counts}}
+    monkeypatch.setattr(store, "MIGRATIONS", later)
+    monkeypatch.setattr(store, "FORMAT_VERSION", now + 3)
+    stored = store.read(saved)
+    assert stored[:3] == ("Thing", now + 3, {"tolerance": 1e-6})
+    assert_same_arrays(stored.arrays, {"count": ARRAYS["counts"]})
 
 
 def test_every_older_format_has_a_migration():

@@ -1,13 +1,15 @@
-"""What a file may hold: a few kinds of rules for parameters and arrays, and one check.
+"""What a file may hold: a few kinds of rules for values and arrays, and one check.
 
-A schema names every parameter and every array of a file. Sizes that must agree, such as the q and m of all arrays that
-have to do with components, are given by a name: the first array that has it tells what it is.
+A schema is a rule for the whole content of a file, a `Record` that names every value and every array in it. Sizes that
+must agree, such as the q and m of all arrays that have to do with components, are given by a name: the first array that
+has it tells what it is. Fields are checked in the order of their rules, so arrays come before the numbers that must be
+their sizes.
 """
 
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -104,13 +106,13 @@ class Text(Rule):
 
 
 class Table(Rule):
-    """An object of JSON with whatever content."""
+    """An object of JSON with whatever content, but no arrays."""
 
     wanted = "a table of names and values"
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""
-        return isinstance(value, dict)
+        return isinstance(value, dict) and not _holds_arrays(value)
 
 
 class OneOf(Rule):
@@ -206,9 +208,10 @@ class Row(Rule):
 
 @dataclass(frozen=True)
 class Record(Rule):
-    """An object of JSON with just these fields."""
+    """A table with just these fields: values, arrays and tables; some of them may be missing."""
 
     rules: Mapping[str, Rule]
+    optional: Mapping[str, Rule] = field(default_factory=dict)
     wanted: str = field(default="a table of named values", init=False)
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
@@ -223,8 +226,9 @@ class Record(Rule):
         """Raise an error unless a value keeps the rule."""
         if not isinstance(value, dict):
             raise MismatchError(f"{name} should be {self.wanted}, not {_shown(value)}")
-        _check_names(name, value, self.rules)
-        for key, rule in self.rules.items():
+        expected = {**self.rules, **{key: rule for key, rule in self.optional.items() if key in value}}
+        _check_names(name, value, expected)
+        for key, rule in expected.items():
             rule.check(f"{name}.{key}" if name else key, value[key], sizes)
 
 
@@ -259,6 +263,8 @@ class Array(Rule):
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""
+        if not isinstance(value, np.ndarray):
+            return False
         dtype = value.dtype.name
         known = value.ndim == len(self.shape) and dtype in self.dtypes
         if not known or (self.alike and sizes.setdefault(f"type of {self.alike}", dtype) != dtype):
@@ -273,8 +279,9 @@ class Array(Rule):
             known = [f"{name} = {sizes[name]}" for name in _names(self.shape) if name in sizes]
             alike = sizes.get(f"type of {self.alike}")
             here = ", ".join([*known, *([f"type {alike}"] if alike else [])])
-            came = f"{value.dtype} of shape {value.shape}" if value.size != 1 else f"{value.dtype} {value}"
-            raise MismatchError(f"array {name!r} should be {self.wanted}{here and f' (here {here})'}; got {came}")
+            raise MismatchError(
+                f"array {name!r} should be {self.wanted}{here and f' (here {here})'}; got {_shown(value)}"
+            )
 
     def _within(self, value: Any) -> bool:
         if not value.size:
@@ -285,25 +292,9 @@ class Array(Rule):
         return float(smallest(value)) >= self.low and float(largest(value)) <= self.high
 
 
-class Schema(NamedTuple):
-    """The rules for a file."""
-
-    parameters: Mapping[str, Rule]
-    arrays: Mapping[str, Array]
-
-
-def check(parameters: Mapping[str, Any], arrays: Mapping[str, Any], schema: Schema) -> None:
+def check(content: Any, schema: Rule) -> None:
     """Raise an error with one sentence for the first field that breaks its rule, is missing or surplus."""
-    sizes: Sizes = {}
-    _check_names("", arrays, schema.arrays)
-    for name, rule in schema.arrays.items():
-        rule.check(name, arrays[name], sizes)
-    Record(schema.parameters).check("", dict(parameters), sizes)
-
-
-def prefixed(prefix: str, rules: Mapping[str, Array]) -> dict[str, Array]:
-    """Rules for arrays whose names have something in front."""
-    return {f"{prefix}{name}": rule for name, rule in rules.items()}
+    schema.check("", content, {})
 
 
 def _check_names(place: str, present: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
@@ -324,6 +315,13 @@ def _names(shape: tuple[Any, ...]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def _holds_arrays(value: Any) -> bool:
+    inside = value.values() if isinstance(value, dict) else ()
+    return isinstance(value, np.ndarray) or any(map(_holds_arrays, inside))
+
+
 def _shown(value: Any) -> str:
-    text = repr(value)
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}" if value.size != 1 else f"{value.dtype} {value}"
+    text = repr(value) if not _holds_arrays(value) else f"a table of {list(value)!r}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

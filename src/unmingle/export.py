@@ -1,4 +1,7 @@
-"""Encoders as ONNX files, which run without Python in ONNX Runtime and in whatever else reads this format."""
+"""Encoders as ONNX files, which run without Python in ONNX Runtime and in whatever else reads this format.
+
+`to_onnx` writes a file, `check` runs it and holds it to the encoder.
+"""
 
 import json
 from hashlib import sha256
@@ -11,10 +14,11 @@ from numpy.typing import NDArray
 from onnx import checker, helper, numpy_helper
 
 from . import __version__
-from .encoder import Encoder
+from ._validation import require
+from .encoder import Encoder, relative_difference
 from .store import write_atomically
 
-__all__ = ["IR_VERSION", "OPSET", "to_onnx"]
+__all__ = ["IR_VERSION", "OPSET", "TOLERANCE", "check", "run", "to_onnx", "typical_samples"]
 
 OPSET = 18
 """Version of the operators in all files; ONNX Runtime knows it since 1.14."""
@@ -22,6 +26,9 @@ IR_VERSION = 8
 """Version of the file format itself; the lowest that goes with the operators."""
 LARGEST = 2**31 - 2**20
 """Bytes of numbers that a file can hold: Protocol Buffers end at 2 GB, and the graph takes its share."""
+TOLERANCE = {"float32": 1e-3, "float64": 1e-8}
+"""Above these relative differences a file is not the encoder: far more than rounding, even in many layers."""
+_SAMPLES_TO_CHECK = 16
 
 
 def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False) -> None:
@@ -94,6 +101,102 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
     content = _model(network, warm_start, getattr(encoder, "card_", None)).SerializeToString()
     with write_atomically(path) as aside:
         aside.write_bytes(content)
+
+
+def check(path: str | PathLike[str], encoder: Encoder, *, warm_start: bool = False) -> float:
+    """Run a file in ONNX Runtime and hold its answers to those of the encoder.
+
+    Parameters
+    ----------
+    path : path
+        A file from `to_onnx`.
+    encoder : Encoder
+        What it should be.
+    warm_start : bool
+        Whether it takes codes to start from.
+
+    Returns
+    -------
+    float
+        The largest difference, relative to the largest entry of codes, low-rank part or outliers: rounding.
+
+    Raises
+    ------
+    ImportError
+        ONNX Runtime is not installed.
+    ValueError
+        The file cannot be run, or gives other answers, beyond `TOLERANCE`.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> encoder = Encoder.from_components(np.eye(2, 5), rank_penalty=0.1, outlier_penalty=0.5, n_layers=3)
+    >>> with TemporaryDirectory() as folder:
+    ...     to_onnx(encoder, f"{folder}/encoder.onnx")
+    ...     check(f"{folder}/encoder.onnx", encoder) < 1e-12
+    True
+    """
+    X, init = typical_samples(encoder)
+    start = init if warm_start else None
+    codes, outliers = encoder.encode(X, backend="numpy", init=start)
+    pairs = zip(run(path, X, start), (codes, codes @ encoder.components, outliers), strict=True)
+    difference = float(np.max([relative_difference(*pair) for pair in pairs]))
+    if not difference <= TOLERANCE[encoder.components.dtype.name]:
+        raise ValueError(f"ONNX Runtime gives other answers than unmingle, by {difference:.1e} of them.")
+    return difference
+
+
+def run(
+    path: str | PathLike[str], samples: NDArray[Any], init: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Codes, low-rank part and outliers of samples, as ONNX Runtime finds them on one thread.
+
+    Parameters
+    ----------
+    path : path
+        A file from `to_onnx`.
+    samples : array of shape (n, m)
+        Of the type of the encoder's numbers; NaN means missing.
+    init : array of shape (n, q), optional
+        Codes to start from, for a file with ``warm_start``.
+
+    Raises
+    ------
+    ImportError
+        ONNX Runtime is not installed.
+    ValueError
+        The file cannot be run.
+    """
+    runtime = require("onnxruntime", "onnx")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    given = {"samples": samples} if init is None else {"samples": samples, "init": init}
+    try:
+        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        codes, low_rank, outliers = session.run(["codes", "low_rank", "outliers"], given)
+    except Exception as error:
+        raise ValueError(f"ONNX Runtime {runtime.__version__} cannot run the file: {error}") from error
+    return codes, low_rank, outliers
+
+
+def typical_samples(encoder: Encoder) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Random samples like those an encoder is for, with outliers and missing entries, and codes near theirs.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Whose components and penalties tell the sizes.
+    """
+    rng = np.random.default_rng(0)
+    (q, m), dtype = encoder.components.shape, encoder.components.dtype
+    strength = float(np.mean(encoder.outlier_penalty)) or 1.0
+    atom = float(np.abs(encoder.components).max()) or 1.0
+    codes = rng.standard_normal((_SAMPLES_TO_CHECK, q)) * 3 * strength / atom
+    X = codes @ encoder.components + strength * rng.standard_normal((_SAMPLES_TO_CHECK, m))
+    X[rng.random(X.shape) < 0.1] += 10 * strength
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X.astype(dtype), codes.astype(dtype)
 
 
 class _Graph:

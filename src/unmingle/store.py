@@ -1,36 +1,44 @@
 """Models to and from ``.safetensors`` files.
 
-A file holds a kind, a format version, parameters and arrays. This module knows no class: who saves chooses
-the kind, who loads finds the class by it. Kind, version, parameters (as JSON) and a checksum of all content
-are one entry of the file's metadata; the arrays are its tensors. Reading runs no code from the file.
+What is saved is a tree: a table of JSON values, arrays, and tables of the same. In the file the arrays lie apart, by
+their dotted paths: ``{"fitted": {"mean": array, "count": 3}}`` is the array ``fitted.mean`` beside the parameters
+``{"fitted": {"count": 3}}``. Kind, format version, parameters (as JSON) and a checksum of all content are one entry of
+the file's metadata; the arrays are its tensors. Reading runs no code from the file.
+
+This module knows no class: who saves chooses the kind, who loads finds the class by it. What classes need for that is
+in `Storable` and `Kind`.
 """
 
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
+from . import _migrations
 from ._aside import hold_new, remove_abandoned
-from ._schema import MismatchError, check
+from ._schema import MismatchError, Rule, check
+from ._tree import DEEPEST, is_deep
+from ._tree import put_together as put_together
+from ._tree import take_apart as take_apart
 from ._validation import is_panic
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+MIGRATIONS: dict[int, Mapping[str, _migrations.Step]] = {1: _migrations.FROM_1}
+"""From each older format, for the kinds that have changed, the step to the next one."""
 
 _METADATA_KEY = "unmingle"
 _ASIDE = r"\.unmingle-[0-9a-f]{16}(\..*)?"
 """Names of files while they are written."""
-_DEEPEST = 20
-"""Tables and lists within each other."""
 _DTYPES = {
     "BOOL": "bool",
     "F16": "float16",
@@ -76,8 +84,61 @@ class Header(NamedTuple):
     arrays: dict[str, ArrayInfo]
 
 
-MIGRATIONS: dict[int, Callable[[Stored], Stored]] = {}
-"""From each older format version, the step to the next one."""
+class Storable(Protocol):
+    """What can be stored, alone or as a part of something else."""
+
+    def _to_store(self) -> dict[str, Any]:
+        """What a file holds of it: a tree of JSON values, arrays and tables."""
+        ...
+
+    @classmethod
+    def _from_store(cls, content: dict[str, Any]) -> Self:
+        """The object of which `_to_store` gave the tree."""
+        ...
+
+
+class Kind(Storable, Protocol):
+    """What has files of its own."""
+
+    @classmethod
+    def _schema(cls, content: dict[str, Any]) -> Rule:
+        """What the tree must be; it may depend on what is there, none of which has been checked."""
+        ...
+
+
+def save(path: str | PathLike[str], kind: str, content: Mapping[str, Any]) -> None:
+    """Write a tree to a file, as a whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        Where to write; an older file there is replaced.
+    kind : str
+        What is stored, by the name of its class.
+    content : mapping of str
+        JSON values, arrays, and mappings of the same.
+
+    Raises
+    ------
+    StoreError
+        The content cannot be stored or the file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     save(f"{folder}/model.safetensors", "Scaler", {"fitted": {"mean": np.zeros(3), "count": 3}})
+    ...     stored = read(f"{folder}/model.safetensors")
+    >>> stored.parameters, stored.arrays
+    ({'fitted': {'count': 3}}, {'fitted.mean': array([0., 0., 0.])})
+    >>> put_together(stored.parameters, stored.arrays)
+    {'fitted': {'count': 3, 'mean': array([0., 0., 0.])}}
+    """
+    try:
+        parameters, arrays = take_apart(content)
+    except MismatchError as error:
+        raise StoreError(f"A {kind} cannot be stored: {error}.") from error
+    write(path, kind, parameters, arrays)
 
 
 def write(
@@ -86,7 +147,7 @@ def write(
     parameters: Mapping[str, Any],
     arrays: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Write a file as a whole or not at all.
+    """Write JSON values and arrays to a file, as a whole or not at all.
 
     Parameters
     ----------
@@ -103,14 +164,6 @@ def write(
     ------
     StoreError
         The content cannot be stored or the file cannot be written.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     write(f"{folder}/model.safetensors", "Scaler", {"factor": 2.0}, {"mean": np.zeros(3)})
-    ...     read(f"{folder}/model.safetensors")
-    Stored(kind='Scaler', version=1, parameters={'factor': 2.0}, arrays={'mean': array([0., 0., 0.])})
     """
     portable = {name: _portable(name, array) for name, array in arrays.items()}
     description = _description(kind, FORMAT_VERSION, parameters)
@@ -143,10 +196,11 @@ def read(path: str | PathLike[str]) -> Stored:
         arrays = {name: file.get_tensor(name) for name in header.arrays}
     if checksum != _checksum(_description(*header[:3]), arrays):
         raise StoreError(f"{path} is damaged: its checksum does not match its content.")
-    stored = Stored(*header[:3], arrays)
-    while stored.version < FORMAT_VERSION:
-        stored = MIGRATIONS[stored.version](stored)._replace(version=stored.version + 1)
-    return stored
+    parameters = header.parameters
+    for version in range(header.version, FORMAT_VERSION):
+        if header.kind in MIGRATIONS[version]:
+            parameters, arrays = MIGRATIONS[version][header.kind](parameters, arrays)
+    return Stored(header.kind, FORMAT_VERSION, parameters, arrays)
 
 
 def peek(path: str | PathLike[str]) -> Header:
@@ -171,7 +225,7 @@ def peek(path: str | PathLike[str]) -> Header:
         return _read_header(path, file)[0]
 
 
-def restore(path: str | PathLike[str], stored: Stored, kind: Any) -> Any:
+def restore(path: str | PathLike[str], stored: Stored, kind: type[Kind]) -> Any:
     """Make what a file holds, by the class that its kind stands for.
 
     Parameters
@@ -181,8 +235,7 @@ def restore(path: str | PathLike[str], stored: Stored, kind: Any) -> Any:
     stored : Stored
         Its content.
     kind : type
-        Its methods ``_schema(stored)`` and ``_from_store(parameters, arrays)`` tell what a file must hold and make an
-        object of it.
+        A class with the methods of `Kind`.
 
     Returns
     -------
@@ -194,8 +247,9 @@ def restore(path: str | PathLike[str], stored: Stored, kind: Any) -> Any:
         Something is missing, is surplus or breaks its rule.
     """
     try:
-        check(stored.parameters, stored.arrays, kind._schema(stored))
-        return kind._from_store(stored.parameters, stored.arrays)
+        content = put_together(stored.parameters, stored.arrays)
+        check(content, kind._schema(content))
+        return kind._from_store(content)
     except Exception as error:
         reason = f": {str(error).removesuffix('.')}" if type(error) in (MismatchError, ValueError) else ""
         raise StoreError(f"{path} does not hold a complete {stored.kind}{reason}.") from error
@@ -263,8 +317,8 @@ def _description(kind: str, version: int, parameters: Mapping[str, Any]) -> dict
         plain = json.loads(json.dumps(dict(parameters), default=_plain))
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreError(f"The parameters of a {kind} cannot be stored: {error}.") from error
-    if _is_deep(plain):
-        raise StoreError(f"The parameters of a {kind} cannot be stored: they are more than {_DEEPEST} levels deep.")
+    if is_deep(plain):
+        raise StoreError(f"The parameters of a {kind} cannot be stored: they are more than {DEEPEST} levels deep.")
     return {"kind": kind, "format": version, "parameters": plain}
 
 
@@ -319,7 +373,7 @@ def _read_header(path: str | PathLike[str], file: Any) -> tuple[Header, str]:
             "kind": str(kind),
             "parameters": dict(parameters),
             "checksum": str(checksum),
-        } if version >= 1 and not _is_deep(parameters):
+        } if version >= 1 and not is_deep(parameters):
             return Header(kind, version, parameters, _array_infos(path, file)), checksum
         case _:
             raise StoreError(f"{path} is damaged: its header makes no sense.")
@@ -330,15 +384,6 @@ def _parsed(entry: str) -> Any:
         return json.loads(entry)
     except (ValueError, RecursionError):
         return None
-
-
-def _is_deep(parameters: dict[str, Any]) -> bool:
-    """Whether parameters lie deeper in each other than any that are written."""
-    level: list[Any] = [parameters]
-    for _ in range(_DEEPEST):
-        level = [part for whole in level for part in (whole.values() if isinstance(whole, dict) else whole)]
-        level = [part for part in level if isinstance(part, dict | list)]
-    return bool(level)
 
 
 def _array_infos(path: str | PathLike[str], file: Any) -> dict[str, ArrayInfo]:

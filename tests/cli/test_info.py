@@ -26,9 +26,9 @@ def test_info_tells_what_a_model_holds(run, model_file):
     assert told["kind"] == header.kind == "RobustPCA"
     assert told["version"] == header.version
     assert told["parameters"] == header.parameters
-    assert told["arrays"]["components_"] == {
-        "shape": list(header.arrays["components_"].shape),
-        "dtype": header.arrays["components_"].dtype,
+    assert told["arrays"]["fitted.components_"] == {
+        "shape": list(header.arrays["fitted.components_"].shape),
+        "dtype": header.arrays["fitted.components_"].dtype,
     }
     for_people = run("info", model_file).out
     assert all(word in for_people for word in ["RobustPCA", "components_", "float64", *header.parameters])

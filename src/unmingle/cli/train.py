@@ -133,7 +133,7 @@ def run(
     """
     work = checkpoint or Path(f"{out}.training")
     _check(data, size, loss, background, foreground)
-    require("unmingle.learn", "train")
+    require("torch", "train")
     from ..estimators import LearnedRobustPCA
     from ._shared.tables import read_parts, read_samples
 

@@ -10,20 +10,23 @@ better one, in the same time.
 """
 
 from ._answers import exact_answer, robust_weights
+from ._description import departure, describe, relative_difference
 from ._encoder import STRUCTURES, Encoder
 from ._layers import Layers, clip_towards, propagate
-from ._stored import ENCODER, ENCODER_ARRAYS, LAYERS, MOST_LAYERS
+from ._stored import ENCODER, LAYERS, MOST_LAYERS
 
 __all__ = [
     "ENCODER",
-    "ENCODER_ARRAYS",
     "LAYERS",
     "MOST_LAYERS",
     "STRUCTURES",
     "Encoder",
     "Layers",
     "clip_towards",
+    "departure",
+    "describe",
     "exact_answer",
     "propagate",
+    "relative_difference",
     "robust_weights",
 ]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels, store
-from .._schema import Schema
+from .._schema import Rule
 from .._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive
 from ..linalg import Units, empty_apart
 from ..objective import projection, projection_gap
 from ._layers import Layers, Signs, propagate
-from ._stored import ENCODER, ENCODER_ARRAYS, MOST_LAYERS
+from ._stored import ENCODER, MOST_LAYERS
 
 Array = NDArray[np.floating[Any]]
 
@@ -343,22 +343,21 @@ class Encoder:
         path : path
             Where to; an existing file is replaced once the new one is complete.
         """
-        store.write(path, type(self).__name__, *self._to_store())
+        store.save(path, type(self).__name__, self._to_store())
 
-    def _to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        arrays = {"components": self.components, "outlier_penalty": self.outlier_penalty, **self.layers._asdict()}
-        names = [f.name for f in fields(self) if f.init and f.name not in (*arrays, "layers")]
-        return {name: getattr(self, name) for name in names}, arrays
-
-    @classmethod
-    def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        parts: dict[str, Any] = parameters | arrays
-        layers = Layers(*(parts.pop(name) for name in Layers._fields))
-        return cls(layers=layers, **parts)
+    def _to_store(self) -> dict[str, Any]:
+        names = [f.name for f in fields(self) if f.init and f.name != "layers"]
+        return {name: getattr(self, name) for name in names} | self.layers._asdict()
 
     @classmethod
-    def _schema(cls, stored: store.Stored) -> Schema:
-        return Schema(ENCODER.rules, ENCODER_ARRAYS)
+    def _from_store(cls, content: dict[str, Any]) -> Self:
+        layers = Layers(*(content[name] for name in Layers._fields))
+        others = {name: value for name, value in content.items() if name not in Layers._fields}
+        return cls(layers=layers, **others)
+
+    @classmethod
+    def _schema(cls, content: Any) -> Rule:
+        return ENCODER
 
 
 def _threads(n_jobs: int | None) -> int:

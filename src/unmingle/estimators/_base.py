@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import solvers, store
-from .._schema import Schema
+from .._schema import Record
 from .._threads import suited_to
 from .._validation import as_floats, check_matrix, given_penalties, is_frame
 from ..decomposition import Decomposition
@@ -21,7 +21,6 @@ from ..iterate import run
 from ..linalg import Units
 from ..prox import huber, soft_threshold
 from ._passes import Projector, Wanted
-from ._stored import Rules, schema_of
 
 Array = NDArray[np.floating[Any]]
 
@@ -36,7 +35,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     _learnt: ClassVar[tuple[str, ...]]
     """Attributes that a file of the estimator must hold."""
-    _rules: ClassVar[Rules]
+    _rules: ClassVar[Record]
     """What they, and all else in a file, must be."""
 
     def transform(self, X: Any) -> Array:
@@ -169,46 +168,38 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             Where to; an existing file is replaced once the new one is complete.
         """
         check_is_fitted(self)
-        names = [*self._learnt, *(["feature_names_in_"] if hasattr(self, "feature_names_in_") else [])]
-        fitted = {name: getattr(self, name) for name in names}
-        parameters: dict[str, Any] = {"init": self.get_params(), "fitted": fitted}
+        store.save(path, type(self).__name__, self._to_store())
+
+    def _to_store(self) -> dict[str, Any]:
+        init, fitted = self.get_params(), {name: getattr(self, name) for name in self._learnt}
         if np.ndim(self.outlier_penalty):
-            parameters["init"]["outlier_penalty"] = np.asarray(self.outlier_penalty, dtype=np.float64)
-        state, arrays = self._state_to_store()
-        for part in parameters.values():
-            for name in [name for name, value in part.items() if isinstance(value, np.ndarray)]:
-                value = part.pop(name)
-                if value.dtype == object:
-                    part[name] = {"names": value.tolist()}
-                else:
-                    arrays[name] = value
-        seed = parameters["init"]["random_state"]
-        parameters["init"]["random_state"] = int(seed) if isinstance(seed, Integral) else None
-        store.write(path, type(self).__name__, parameters | state, arrays)
+            init["outlier_penalty"] = np.asarray(self.outlier_penalty, dtype=np.float64)
+        init["random_state"] = int(self.random_state) if isinstance(self.random_state, Integral) else None
+        if hasattr(self, "feature_names_in_"):
+            fitted["feature_names_in_"] = {"names": self.feature_names_in_.tolist()}
+        return {"init": init, "fitted": fitted, **self._state_to_store()}
 
-    def _state_to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What else a file holds: JSON values and arrays, whose names contain a dot."""
-        return {}, {}
+    def _state_to_store(self) -> dict[str, Any]:
+        """What else a file holds."""
+        return {}
 
-    def _state_from_store(self, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def _state_from_store(self, content: dict[str, Any]) -> None:
         """Take back what `_state_to_store` gave."""
 
     @classmethod
-    def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        init, fitted = dict(parameters["init"]), dict(parameters["fitted"])
-        if "outlier_penalty" in arrays:
-            init["outlier_penalty"] = arrays["outlier_penalty"]
-        model = cls(**init)
-        if "feature_names_in_" in fitted:
-            model.feature_names_in_ = np.array(fitted["feature_names_in_"]["names"], dtype=object)
-        for name in cls._learnt:
-            setattr(model, name, arrays[name] if name in arrays else fitted[name])
-        model._state_from_store(parameters, arrays)
+    def _from_store(cls, content: dict[str, Any]) -> Self:
+        model, fitted = cls(**content["init"]), dict(content["fitted"])
+        names = fitted.pop("feature_names_in_", None)
+        if names is not None:
+            model.feature_names_in_ = np.array(names["names"], dtype=object)
+        for name, value in fitted.items():
+            setattr(model, name, value)
+        model._state_from_store(content)
         return model
 
     @classmethod
-    def _schema(cls, stored: store.Stored) -> Schema:
-        return schema_of(cls._rules, stored)
+    def _schema(cls, content: Any) -> Record:
+        return cls._rules
 
     def prepare_passes(self, rows: Any) -> Wanted:
         """Check parameters and the rows of the start, and say what `unmingle.distributed.fit` shall look for."""

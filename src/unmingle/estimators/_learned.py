@@ -5,7 +5,6 @@ from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._threads import suited_to
@@ -24,12 +23,13 @@ from .._validation import (
 from ..decomposition import Decomposition
 from ..encoder import STRUCTURES, Encoder
 from ..iterate import Callback
+from ..learn import LOSSES
 from ..linalg import Units
 from ..online import robust_start
 from ._base import Array
 from ._card import card_of
 from ._passes import Found, Wanted
-from ._stored import LEARNED_ROBUST_PCA, LOSSES
+from ._stored import LEARNED_ROBUST_PCA
 from ._window import Rows, Window, cut, reach_of
 from ._window_learner import WindowLearner
 
@@ -226,7 +226,7 @@ class LearnedRobustPCA(WindowLearner):
 
     def prepare_passes(self, rows: Any) -> Wanted:
         """As in `RobustPCA`: passes find the dictionary; the layers are trained in `adopt_passes`."""
-        if self.loss == "source" or self.update_dictionary:
+        if LOSSES[check_choice(self.loss, "loss", tuple(LOSSES))].true_parts or self.update_dictionary:
             raise ValueError(
                 "distributed.fit finds the dictionary from all rows and has no true parts; "
                 "take loss='unsupervised' or 'imitation' and update_dictionary=False."
@@ -269,11 +269,11 @@ class LearnedRobustPCA(WindowLearner):
 
     def _sources(self, X: Array, y: Any) -> tuple[Array, ...]:
         """True background and foreground, where the loss looks at them."""
-        if check_choice(self.loss, "loss", LOSSES) != "source":
+        if not LOSSES[check_choice(self.loss, "loss", tuple(LOSSES))].true_parts:
             return ()
         if y is None:
             raise ValueError(
-                "loss='source' requires y to be passed, but the target y is None: "
+                f"loss={self.loss!r} requires y to be passed, but the target y is None: "
                 "an array of shape (n_samples, 2, n_features) with background and foreground."
             )
         parts = as_floats(y, "y")
@@ -292,7 +292,7 @@ class LearnedRobustPCA(WindowLearner):
         checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Components, unless they are given with their penalties, and layers."""
-        require("unmingle.learn", "train")
+        require("torch", "train")
         check_choice(self.structure, "structure", STRUCTURES)
         window, max_steps = check_count(self.window, "window"), check_count(self.max_steps, "max_steps")
         self._fading()
@@ -333,7 +333,7 @@ class LearnedRobustPCA(WindowLearner):
         unit, scaled = start.rescaled(1 / self._units.root), rows.within(self._reach).to_units(self._units)
         training = learn.train(
             unit, scaled.X, loss=self.loss, targets=scaled.sources or None, max_steps=steps,
-            sample_weight=None if scaled.sources else "robust",
+            sample_weight=None if LOSSES[self.loss].true_parts else "robust",
             batch_size=self.batch_size, step_size=self.step_size, validation=validation, random_state=seed, **options,
         )  # fmt: skip
         return training._replace(encoder=training.encoder.rescaled(self._units.root))
@@ -341,22 +341,12 @@ class LearnedRobustPCA(WindowLearner):
     def _adopt(self, encoder: Encoder) -> None:
         self.encoder_, self.components_, self.n_components_ = encoder, encoder.components, len(encoder.components)
 
-    def _state_to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        values, arrays = self.encoder_._to_store()
-        kept = {f"encoder.{name}": array for name, array in arrays.items()}
-        stream, sums = self._window.to_store()
-        kept |= {f"stream.{name}": array for name, array in sums.items()}
-        return {
-            "encoder": values,
-            "stream": {"seed": self._seed, "root": self._units.root, "reach": self._reach, **stream},
-        }, kept
+    def _state_to_store(self) -> dict[str, Any]:
+        own = {"seed": self._seed, "root": self._units.root, "reach": self._reach}
+        return {"encoder": self.encoder_._to_store(), "stream": {**own, **self._window._to_store()}}
 
-    def _state_from_store(self, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        stream = parameters["stream"]
-        self._adopt(Encoder._from_store(parameters["encoder"], _part_of(arrays, "encoder.")))
-        self._window = Window.from_store(stream, _part_of(arrays, "stream."))
+    def _state_from_store(self, content: dict[str, Any]) -> None:
+        stream = content["stream"]
+        self._adopt(Encoder._from_store(content["encoder"]))
+        self._window = Window._from_store(stream)
         self._seed, self._units, self._reach = int(stream["seed"]), Units(float(stream["root"])), float(stream["reach"])
-
-
-def _part_of(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import store
@@ -336,16 +335,13 @@ class OnlineRobustPCA(RobustTransformer):
         self.__dict__.update({name: value for name, value in vars(loaded).items() if name not in now})
         self.frozen_ = False
 
-    def _state_to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        values, arrays = cast(Tracker, self._tracker).to_store()
-        stream = {"origin": self._origin, "tracker": values}
-        return {"stream": stream}, {f"tracker.{name}": array for name, array in arrays.items()}
+    def _state_to_store(self) -> dict[str, Any]:
+        return {"stream": {"origin": self._origin, "tracker": cast(Tracker, self._tracker)._to_store()}}
 
-    def _state_from_store(self, parameters: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        prefix = "tracker."
-        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        self._origin = str(parameters["stream"]["origin"])
-        self._tracker = Tracker.from_store(self._settings(), parameters["stream"]["tracker"], own)
+    def _state_from_store(self, content: dict[str, Any]) -> None:
+        stream = content["stream"]
+        self._origin = str(stream["origin"])
+        self._tracker = Tracker._from_store({**stream["tracker"], "settings": self._settings()})
 
 
 def _is_one_sample(X: Any) -> bool:

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..encoder import Encoder, exact_answer
 from ..linalg import Units
@@ -72,25 +71,19 @@ class Window(NamedTuple):
     n_learnt: int
     """Samples at the last start."""
 
-    def to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """JSON values and arrays."""
-        arrays = {"A": self.past.A, "B": self.past.B}
-        for name in ("rows", "fresh"):
-            rows: Rows = getattr(self, name)
-            arrays |= {f"{name}.{place}": part for place, part in enumerate((rows.X, *rows.sources))}
-        sums = {"weight": self.past.weight, "decay": self.past.decay}
-        return {"starting": self.starting, "n_learnt": self.n_learnt, **sums}, arrays
+    def _to_store(self) -> dict[str, Any]:
+        rows = {"rows": _numbered(self.rows), "fresh": _numbered(self.fresh)}
+        return {**rows, **self.past._asdict(), "starting": self.starting, "n_learnt": self.n_learnt}
 
     @classmethod
-    def from_store(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> "Window":
-        """What `to_store` gave."""
-        rows, fresh = (_rows_of(arrays, name) for name in ("rows", "fresh"))
+    def _from_store(cls, content: dict[str, Any]) -> "Window":
+        parts = ([array for _, array in sorted(content[name].items())] for name in ("rows", "fresh"))
+        rows, fresh = (Rows(X, tuple(sources)) for X, *sources in parts)
         if len(rows.sources) != len(fresh.sources) or len(rows.sources) == 1:
             raise ValueError("all samples of a stream come with both of their true parts, or none does")
-        past = Statistics(arrays["A"], arrays["B"], float(values["weight"]), float(values["decay"]))
-        return cls(rows, fresh, past, bool(values["starting"]), int(values["n_learnt"]))
+        past = Statistics(content["A"], content["B"], float(content["weight"]), float(content["decay"]))
+        return cls(rows, fresh, past, bool(content["starting"]), int(content["n_learnt"]))
 
 
-def _rows_of(arrays: dict[str, NDArray[Any]], name: str) -> Rows:
-    X, *sources = (arrays[key] for key in sorted(arrays) if key.startswith(f"{name}."))
-    return Rows(X, tuple(sources))
+def _numbered(rows: Rows) -> dict[str, Array]:
+    return {str(place): part for place, part in enumerate((rows.X, *rows.sources))}

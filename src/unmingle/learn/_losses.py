@@ -1,80 +1,150 @@
-"""What training makes small: a cost for each sample of a block."""
+"""What training makes small: each loss is one object, which says all that depends on it.
+
+This module is read without torch, by whoever needs no more than the names.
+"""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
+from .._validation import check_choice
 
-from ._functions import misfit_cost
-from ._network import Answer, Network
+if TYPE_CHECKING:
+    from torch import Tensor
 
+    from ..encoder import Encoder
+    from ._network import Answer, Block, Network
 
-class Block(NamedTuple):
-    """Samples and what is known about them."""
-
-    x: Tensor
-    """(n, m): samples, 0 where missing."""
-    known: Tensor | None = None
-    """(n, m): 1 where a sample is known, 0 where it is missing; None if nothing is missing."""
-    targets: tuple[Tensor, ...] = ()
-    """What a loss compares with."""
-
-    def take(self, rows: Tensor) -> "Block":
-        """Some of the samples."""
-        known = None if self.known is None else self.known[rows]
-        return Block(self.x[rows], known, tuple(target[rows] for target in self.targets))
+Chance = tuple[int, ...]
+"""A seed, of a step of training or of all looks at validation."""
 
 
-Loss = Callable[[Network, Block, Answer], Tensor]
-"""Maps the network, a block and the network's answer to a cost for each sample."""
+class Loss:
+    """A cost for each sample of a block, and what it needs; a new one overrides what differs.
 
-
-def unsupervised(network: Network, block: Block, answer: Answer) -> Tensor:
-    """The cost f itself, (11): 1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam ||o||_1. It needs no target.
-
-    Parameters
+    Attributes
     ----------
-    network : Network
-        Holds the problem.
-    block : Block
-        Samples.
-    answer : Answer
-        Of the network.
+    name : str
+        By which users choose it, and by which a checkpoint knows it again.
+    targets : tuple of str, or None
+        What it compares with. "codes" have a column for each component, all others one for each feature; None for
+        whatever is given, as long as it has a row for each sample.
+    true_parts : bool
+        Whether the targets are the true parts of the samples, the background first: only who has the data knows them.
+        The dictionary is then fitted to the background, else to the cleaned samples x - o.
+    keeps_readout : bool
+        Whether the readout of Algorithm 1 is the best one by this loss, for signed codes with nothing missing.
     """
-    of_codes = 0.5 * network.rank_penalty * answer.codes.square().sum(1)
-    return of_codes + misfit_cost(block.x, answer.low_rank, answer.outliers, network.outlier_penalty, block.known)
+
+    name: str
+    targets: tuple[str, ...] | None = None
+    true_parts = False
+    keeps_readout = False
+
+    def __call__(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
+        """The cost of each sample, shape (n,).
+
+        Parameters
+        ----------
+        network : Network
+            Holds the problem.
+        block : Block
+            Samples, with targets.
+        answer : Answer
+            Of the network.
+        """
+        raise NotImplementedError
+
+    def judge(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
+        """What validation looks at: the loss itself, unless it is a means to another end."""
+        return self(network, block, answer)
+
+    def shapes(self, n: int, q: int, m: int) -> list[tuple[int, int]]:
+        """Shapes of the targets of n samples with m features and q components."""
+        return [(n, q if target == "codes" else m) for target in self.targets or ()]
+
+    def find_targets(self, encoder: "Encoder", X: Any) -> Any:
+        """Targets of a problem where none are given, found anew when the dictionary moves; None if there are none."""
+        return None
+
+    def block(self, samples: "Block", rows: "Tensor", chance: Chance) -> "Block":
+        """What a step looks at: rows of the samples, or whatever is made of them.
+
+        Parameters
+        ----------
+        samples : Block
+            All samples.
+        rows : tensor of int
+            Those of the step; the block holds one sample for each of them.
+        chance : tuple of int
+            A seed for `numpy.random.default_rng`, its own for every step and the same whenever validation looks: with
+            no other chance training can be resumed.
+        """
+        return samples.take(rows)
 
 
-def imitation(network: Network, block: Block, answer: Answer) -> Tensor:
-    """||s - s*||^2 + ||o - o*||^2, with the exact codes and outliers as targets.
+class _Unsupervised(Loss):
+    """The cost f itself, (11): 1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam ||o||_1. It needs no target."""
 
-    Parameters
-    ----------
-    network : Network
-        Not used.
-    block : Block
-        With targets s* and o*.
-    answer : Answer
-        Of the network.
-    """
-    codes, outliers = block.targets
-    return (answer.codes - codes).square().sum(1) + (answer.outliers - outliers).square().sum(1)
+    name = "unsupervised"
+    targets = ()
+    keeps_readout = True
+
+    def __call__(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
+        from ._functions import misfit_cost
+
+        of_codes = 0.5 * network.rank_penalty * answer.codes.square().sum(1)
+        return of_codes + misfit_cost(block.x, answer.low_rank, answer.outliers, network.outlier_penalty, block.known)
 
 
-def source(network: Network, block: Block, answer: Answer) -> Tensor:
-    """||Us - background||^2 + ||o - foreground||^2, with the true parts as targets.
+class _Imitation(Loss):
+    """||s - s*||^2 + ||o - o*||^2, with the exact codes and outliers as targets; judged by f, which they make small."""
 
-    Parameters
-    ----------
-    network : Network
-        Not used.
-    block : Block
-        With targets background and foreground.
-    answer : Answer
-        Of the network.
-    """
-    background, foreground = block.targets
-    return (answer.low_rank - background).square().sum(1) + (answer.outliers - foreground).square().sum(1)
+    name = "imitation"
+    targets = ("codes", "outliers")
+
+    def __call__(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
+        codes, outliers = block.targets
+        return (answer.codes - codes).square().sum(1) + (answer.outliers - outliers).square().sum(1)
+
+    def judge(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
+        return unsupervised(network, block, answer)
+
+    def find_targets(self, encoder: "Encoder", X: Any) -> Any:
+        from ..encoder import exact_answer
+
+        return exact_answer(encoder, X)
 
 
-LOSSES: dict[str, Loss] = {"unsupervised": unsupervised, "imitation": imitation, "source": source}
+class _Source(Loss):
+    """||Us - background||^2 + ||o - foreground||^2, with the true parts as targets."""
+
+    name = "source"
+    targets = ("background", "foreground")
+    true_parts = True
+
+    def __call__(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
+        background, foreground = block.targets
+        return (answer.low_rank - background).square().sum(1) + (answer.outliers - foreground).square().sum(1)
+
+
+class _Own(Loss):
+    """A function of (network, block, answer) that somebody wrote."""
+
+    def __init__(self, cost: Callable[["Network", "Block", "Answer"], "Tensor"]) -> None:
+        self.cost = cost
+        self.name = getattr(cost, "__qualname__", type(cost).__name__)
+
+    def __call__(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
+        return self.cost(network, block, answer)
+
+
+unsupervised, imitation, source = _Unsupervised(), _Imitation(), _Source()
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (unsupervised, imitation, source)}
+"""All losses that have a name of their own."""
+
+
+def as_loss(loss: Any) -> Loss:
+    """The loss of a name, a loss itself, or one that is made of a function."""
+    if isinstance(loss, Loss):
+        return loss
+    return _Own(loss) if callable(loss) else LOSSES[check_choice(loss, "loss", tuple(LOSSES))]

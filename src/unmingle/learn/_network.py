@@ -15,6 +15,22 @@ Array = NDArray[np.floating[Any]]
 _FEEDBACK = ("feedback", "readout_feedback")
 
 
+class Block(NamedTuple):
+    """Samples and what is known about them."""
+
+    x: Tensor
+    """(n, m): samples, 0 where missing."""
+    known: Tensor | None = None
+    """(n, m): 1 where a sample is known, 0 where it is missing; None if nothing is missing."""
+    targets: tuple[Tensor, ...] = ()
+    """What a loss compares with."""
+
+    def take(self, rows: Tensor) -> "Block":
+        """Some of the samples."""
+        known = None if self.known is None else self.known[rows]
+        return Block(self.x[rows], known, tuple(target[rows] for target in self.targets))
+
+
 class Answer(NamedTuple):
     """What the network says about a block of samples."""
 

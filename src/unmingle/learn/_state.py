@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from .. import store
-from .._schema import LARGEST, Array, Count, Each, MismatchError, Number, Row, Schema, Table, check, prefixed
+from .._schema import LARGEST, Array, Count, Each, MismatchError, Number, Record, Row, Rule, Table, check
 from ..encoder import Encoder, Layers
 from ._network import Network, trained_names
 from ._task import Task
@@ -54,17 +54,17 @@ class State:
     history: list[Look] = field(default_factory=list)
 
     @classmethod
-    def of(cls, start: Encoder, seed: int, checkpoint: Any, setup: dict[str, Any], by_cost: bool) -> "State":
+    def of(cls, start: Encoder, seed: int, checkpoint: Any, setup: dict[str, Any], keeps_readout: bool) -> "State":
         """The state at the start, or that of a checkpoint.
 
-        Whatever signed codes are made of, the readout of Algorithm 1 gives those that cost least, (5). By the cost
-        alone (``by_cost``) it has no slope but rounding, which Adam would blow up: it stays as it is.
+        Whatever signed codes are made of, the readout of Algorithm 1 gives those that cost least, (5). By a loss that
+        ``keeps_readout`` it has no slope but rounding, which Adam would blow up: it stays as it is.
         """
         stored = _checked(checkpoint, start, setup) if checkpoint is not None and Path(checkpoint).exists() else None
         if stored is not None:
-            start = _with_numbers(start, stored.arrays, "start.")
+            start = _with_numbers(start, stored["start"])
         network = Network(start)
-        network.readout.requires_grad_(not (by_cost and _reads_out_best(start)))
+        network.readout.requires_grad_(not (keeps_readout and _reads_out_best(start)))
         trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
         sizes = [float(parameter.detach().abs().mean()) if parameter.numel() else 0.0 for parameter in trained]
         groups = [{"params": [parameter], "size": size} for parameter, size in zip(trained, sizes, strict=True)]
@@ -138,40 +138,43 @@ class State:
         if checkpoint is None:
             return
         encoders = {"start": self.start, "now": self.network.to_encoder(), "best": self.best}
-        arrays = {f"{which}.{name}": part for which, one in encoders.items() for name, part in _numbers(one).items()}
-        for index, moments in self.optimizer.state_dict()["state"].items():
-            arrays |= {f"adam.{index}.{name}": value.numpy() for name, value in moments.items()}
-        facts = {"setup": setup, "seed": self.seed, "step": self.step, "caution": self.caution, "history": self.history}
-        store.write(checkpoint, "Training", facts, arrays)
+        moments = {
+            str(index): {name: value.numpy() for name, value in own.items()}
+            for index, own in self.optimizer.state_dict()["state"].items()
+        }
+        content = {
+            "setup": setup, "seed": self.seed, "step": self.step, "caution": self.caution, "history": self.history,
+            **{which: _numbers(one) for which, one in encoders.items()}, "adam": moments,
+        }  # fmt: skip
+        store.save(checkpoint, "Training", content)
 
-    def _go_on_from(self, stored: store.Stored) -> None:
-        facts, arrays = stored.parameters, stored.arrays
-        self.network.take(_with_numbers(self.start, arrays, "now."))
-        self.best = _with_numbers(self.start, arrays, "best.")
-        moments: dict[int, dict[str, torch.Tensor]] = {}
-        for name, value in arrays.items():
-            if name.startswith("adam."):
-                _, index, kind = name.split(".")
-                moments.setdefault(int(index), {})[kind] = torch.from_numpy(value.copy())
+    def _go_on_from(self, stored: dict[str, Any]) -> None:
+        self.network.take(_with_numbers(self.start, stored["now"]))
+        self.best = _with_numbers(self.start, stored["best"])
+        moments = {
+            int(index): {name: torch.from_numpy(value.copy()) for name, value in own.items()}
+            for index, own in stored.get("adam", {}).items()
+        }
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
-        self.seed, self.step, self.caution = facts["seed"], facts["step"], facts["caution"]
-        self.history = [Look(*look) for look in facts["history"]]
+        self.seed, self.step, self.caution = stored["seed"], stored["step"], stored["caution"]
+        self.history = [Look(*look) for look in stored["history"]]
 
 
-def _checked(checkpoint: Any, start: Encoder, setup: dict[str, Any]) -> store.Stored:
+def _checked(checkpoint: Any, start: Encoder, setup: dict[str, Any]) -> dict[str, Any]:
     """The content of a checkpoint, if it belongs to this training."""
     stored = store.read(checkpoint)
-    kept = {name: stored.arrays.get(f"start.{name}") for name in _numbers(start)}
-    if stored.kind != "Training" or stored.parameters.get("setup") != setup or not _close(kept, _numbers(start)):
-        raise ValueError(
-            f"The checkpoint {checkpoint} belongs to other data or settings; "
-            "remove it to begin anew, or choose another path."
-        )
     try:
-        check(stored.parameters, stored.arrays, _schema(start, setup, stored))
+        content = store.put_together(stored.parameters, stored.arrays)
+        same = stored.kind == "Training" and stored.parameters.get("setup") == setup
+        if not same or not _close(content.get("start"), _numbers(start)):
+            raise ValueError(
+                f"The checkpoint {checkpoint} belongs to other data or settings; "
+                "remove it to begin anew, or choose another path."
+            )
+        check(content, _schema(start, setup))
     except MismatchError as error:
         raise store.StoreError(f"{checkpoint} does not hold a complete Training: {error}.") from error
-    return stored
+    return content
 
 
 def _reads_out_best(encoder: Encoder) -> bool:
@@ -181,24 +184,24 @@ def _reads_out_best(encoder: Encoder) -> bool:
     return bool(near) and not encoder.nonnegative_codes
 
 
-def _schema(start: Encoder, setup: dict[str, Any], stored: store.Stored) -> Schema:
+def _schema(start: Encoder, setup: dict[str, Any]) -> Record:
     """What a checkpoint of this training holds; numbers that were not trained so far have no moments."""
-    encoders = ("start.", "now.", "best.")
-    arrays = {f"{which}{name}": _like(name, part) for which in encoders for name, part in _numbers(start).items()}
+    encoder = Record({name: _like(name, part) for name, part in _numbers(start).items()})
+    adam: dict[str, Rule] = {}
     for index, name in enumerate(trained_names(start)):
-        if any(key.startswith(f"adam.{index}.") for key in stored.arrays):
-            moments = {key: _like(key, getattr(start.layers, name)) for key in ("exp_avg", "exp_avg_sq")}
-            arrays |= prefixed(f"adam.{index}.", {"step": Array(("float32",), low=0.0), **moments})
+        moments = {key: _like(key, getattr(start.layers, name)) for key in ("exp_avg", "exp_avg_sq")}
+        adam[str(index)] = Record({"step": Array(("float32",), low=0.0), **moments})
     look = Row(Count(0, setup["steps"]), Count(1), Number(-inf, inf), Number(-inf, inf))
-    return Schema(
+    return Record(
         {
+            **dict.fromkeys(("start", "now", "best"), encoder),
             "setup": Table(),
             "seed": Count(0, 2**31),
             "step": Count(0, setup["steps"]),
             "caution": Number(0.0, 1.0),
             "history": Each(look, Count(1)),
         },
-        arrays,
+        {"adam": Record({}, adam)},
     )
 
 
@@ -212,15 +215,15 @@ def _numbers(encoder: Encoder) -> dict[str, NDArray[Any]]:
     return {"components": encoder.components, **problem, **encoder.layers._asdict()}
 
 
-def _with_numbers(encoder: Encoder, arrays: dict[str, NDArray[Any]], prefix: str) -> Encoder:
-    layers = Layers(*(arrays[prefix + name] for name in Layers._fields))
-    return replace(encoder, components=arrays[prefix + "components"], layers=layers)
+def _with_numbers(encoder: Encoder, numbers: dict[str, NDArray[Any]]) -> Encoder:
+    layers = Layers(*(numbers[name] for name in Layers._fields))
+    return replace(encoder, components=numbers["components"], layers=layers)
 
 
-def _close(some: dict[str, Any], others: dict[str, NDArray[Any]]) -> bool:
+def _close(some: Any, others: dict[str, NDArray[Any]]) -> bool:
     """Whether two starts are the same, but for another seed of the solver that made them."""
-    return all(
-        some[name] is not None
+    return isinstance(some, dict) and all(
+        isinstance(some.get(name), np.ndarray)
         and some[name].shape == other.shape
         and np.abs(some[name] - other).max(initial=0.0) <= 0.01 * np.abs(other).max(initial=0.0)
         for name, other in others.items()

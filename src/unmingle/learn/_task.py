@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .._validation import as_floats
-from ..encoder import Encoder, exact_answer
+from ..encoder import Encoder
 from ..online import Statistics, direct_step
-from ._losses import LOSSES, Block, Loss, unsupervised
-from ._network import Answer, Network
+from ._losses import Loss
+from ._network import Answer, Block, Network
 
 Array = NDArray[np.floating[Any]]
 
@@ -37,14 +37,13 @@ class Task:
     X: Array
     samples: Block
     loss: Loss
-    judge: Loss
-    """What validation looks at: f, or the loss itself where that has another aim."""
     weights: Tensor
     """(n,): of the samples, 1 on average."""
     training: NDArray[np.intp]
     validation: NDArray[np.intp]
+    seed: int
     follows: bool
-    """Whether the targets are exact answers found here, which change with the dictionary."""
+    """Whether the targets were found here, and change with the dictionary."""
     learns_dictionary: bool
 
     @classmethod
@@ -52,7 +51,8 @@ class Task:
         cls,
         encoder: Encoder,
         X: Array,
-        loss: str | Loss,
+        loss: Loss,
+        *,
         targets: Any,
         weights: Any,
         share: float,
@@ -60,40 +60,35 @@ class Task:
         learns_dictionary: bool,
     ) -> "Task":
         """Check what was given, make what was not, and set some samples aside for validation."""
-        n, m = X.shape
-        imitates = isinstance(loss, str) and loss == "imitation"
-        follows = imitates and targets is None
-        if follows:
-            targets = exact_answer(encoder, X)
-        targets = tuple(as_floats(target, "targets") for target in targets) if targets is not None else ()
-        if isinstance(loss, str) and loss != "unsupervised":
-            shapes = [(n, len(encoder.components) if imitates else m), (n, m)]
-            if [target.shape for target in targets] != shapes or not all(np.isfinite(t).all() for t in targets):
-                raise ValueError(
-                    f"loss={loss!r} needs two finite targets of shapes {shapes[0]} and {shapes[1]}, "
-                    f"got {', '.join(str(target.shape) for target in targets) or 'none'}."
-                )
-        if any(target.shape[:1] != (n,) for target in targets):
-            raise ValueError(f"targets must have one row for each of the {n} samples.")
-        chosen = LOSSES[loss] if isinstance(loss, str) else loss
+        n = len(X)
+        found = loss.find_targets(encoder, X) if targets is None else None
+        checked = _checked_targets(loss, targets if found is None else found, n, *encoder.components.shape)
         order = np.random.default_rng(seed).permutation(n)
         held_out = min(round(share * n), n - 1)
         validation, training = (order[:held_out], order[held_out:]) if held_out else (order, order)
-        judge = unsupervised if imitates else chosen
-        weights = _checked_weights(weights, n, X.dtype)
-        return cls(X, as_block(X, targets), chosen, judge, weights, training, validation, follows, learns_dictionary)
+        return cls(
+            X,
+            as_block(X, checked),
+            loss,
+            _checked_weights(weights, n, X.dtype),
+            training,
+            validation,
+            seed,
+            follows=found is not None,
+            learns_dictionary=learns_dictionary,
+        )
 
-    def batches(self, size: int, seed: int, first: int) -> Iterator[tuple[int, Tensor]]:
+    def batches(self, size: int, first: int) -> Iterator[tuple[int, Tensor]]:
         """Rows of batch after batch, from some step on: each pass over the data has its own order."""
         per_pass = max(1, len(self.training) // size)
         for number in count(first // per_pass):
-            order = np.random.default_rng([seed, number]).permutation(self.training)
+            order = np.random.default_rng([self.seed, number]).permutation(self.training)
             for place in range(max(0, first - number * per_pass), per_pass):
                 yield number * per_pass + place, torch.from_numpy(order[place * size : (place + 1) * size])
 
-    def mean_loss(self, network: Network, rows: Tensor) -> Tensor:
-        """Weighted mean of the loss over some samples."""
-        block, weights = self.samples.take(rows), self.weights[rows]
+    def mean_loss(self, network: Network, step: int, rows: Tensor) -> Tensor:
+        """Weighted mean of the loss over the samples of a step."""
+        block, weights = self.loss.block(self.samples, rows, (self.seed, step, 1)), self.weights[rows]
         losses = self.loss(network, block, network(block.x, block.known))
         if losses.shape != weights.shape:
             raise ValueError(
@@ -106,7 +101,7 @@ class Task:
         """Mean cost of the validation samples; with lam_*/(2 n) ||U||^2 where U is learnt, so that costs compare."""
         total = weight = 0.0
         for block, rows, answer in self._answers(network, self.validation):
-            costs = self.judge(network, block, answer)
+            costs = self.loss.judge(network, block, answer)
             total += float((self.weights[rows] * costs).sum())
             weight += float(self.weights[rows].sum())
         size = float(network.components.square().sum()) if self.learns_dictionary else 0.0
@@ -121,7 +116,7 @@ class Task:
         q, m = network.components.shape
         sums = Statistics.empty(q, m)
         for block, rows, answer in self._answers(network, np.arange(len(self.X))):
-            cleaned = block.targets[0] if self.loss is LOSSES["source"] else block.x - answer.outliers
+            cleaned = block.targets[0] if self.loss.true_parts else block.x - answer.outliers
             if block.known is not None:
                 cleaned = torch.where(block.known > 0, cleaned, answer.low_rank)
             root = self.weights[rows].sqrt()[:, None]
@@ -129,15 +124,29 @@ class Task:
         return direct_step(sums, network.rank_penalty)
 
     def follow(self, encoder: Encoder) -> None:
-        """Imitate the answers of another problem from now on."""
+        """Find the targets for the problem of another encoder from now on."""
         if self.follows:
-            self.samples = as_block(self.X, exact_answer(encoder, self.X))
+            self.samples = as_block(self.X, self.loss.find_targets(encoder, self.X))
 
     def _answers(self, network: Network, rows: NDArray[np.intp]) -> Iterator[tuple[Block, Tensor, Answer]]:
         for some in np.array_split(rows, -(-len(rows) // _AT_ONCE)):
             chosen = torch.from_numpy(some)
-            block = self.samples.take(chosen)
+            block = self.loss.block(self.samples, chosen, (self.seed,))
             yield block, chosen, network(block.x, block.known)
+
+
+def _checked_targets(loss: Loss, targets: Any, n: int, q: int, m: int) -> tuple[Array, ...]:
+    """Targets as arrays, of the shapes that the loss needs."""
+    checked = tuple(as_floats(target, "targets") for target in targets) if targets is not None else ()
+    shapes = loss.shapes(n, q, m)
+    if shapes and ([target.shape for target in checked] != shapes or not all(np.isfinite(t).all() for t in checked)):
+        raise ValueError(
+            f"loss={loss.name!r} needs finite targets of shapes {' and '.join(map(str, shapes))}, "
+            f"got {', '.join(str(target.shape) for target in checked) or 'none'}."
+        )
+    if any(target.shape[:1] != (n,) for target in checked):
+        raise ValueError(f"targets must have one row for each of the {n} samples.")
+    return checked
 
 
 def _checked_weights(weights: Any, n: int, dtype: Any) -> Tensor:

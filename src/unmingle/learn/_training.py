@@ -1,5 +1,6 @@
 """The training loop."""
 
+from collections.abc import Callable
 from math import ceil, cos, pi, sqrt
 from os import PathLike
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ import numpy as np
 from .._validation import check_choice, check_count, check_matrix, check_positive, check_share, generator
 from ..encoder import Encoder, robust_weights
 from ..iterate import Callback, Progress
-from ._losses import LOSSES, Loss
+from ._losses import Loss, as_loss
 from ._state import Look, State, digest
 from ._task import Task
 
@@ -41,7 +42,7 @@ def train(
     encoder: Encoder,
     X: Any,
     *,
-    loss: str | Loss = "unsupervised",
+    loss: str | Loss | Callable[..., Any] = "unsupervised",
     targets: Any = None,
     sample_weight: Any = None,
     update_dictionary: bool = False,
@@ -67,9 +68,10 @@ def train(
         Where to start.
     X : array of shape (n, m)
         Samples; NaN means missing.
-    loss : {"unsupervised", "imitation", "source"} or callable
+    loss : {"unsupervised", "imitation", "source"}, Loss or callable
         What is made small: f itself; the distance from exact codes and outliers; the distance of low-rank part and
-        outliers from true ones; or a function of (network, block, answer) that gives a cost for each sample.
+        outliers from true ones; or a `Loss` of one's own, of which a function of (network, block, answer) that gives a
+        cost for each sample is the simplest.
     targets : pair of arrays, optional
         For "imitation", exact codes and outliers, found if not given; for "source", background and foreground.
     sample_weight : array of shape (n,) or "robust", optional
@@ -98,11 +100,7 @@ def train(
     Training
         The best encoder, and how the cost fell.
     """
-    X, batch_size = check_matrix(X), check_count(batch_size, "batch_size")
-    steps = check_count(max_steps, "max_steps")
-    if not callable(loss):
-        check_choice(loss, "loss", tuple(LOSSES))
-    validation = check_share(validation, "validation")
+    X, loss = check_matrix(X), as_loss(loss)
     if update_dictionary and encoder.nonnegative_codes:
         raise ValueError("update_dictionary does not know nonnegative dictionaries; leave it False.")
     if X.shape[1] != encoder.components.shape[1]:
@@ -110,38 +108,49 @@ def train(
     start = encoder.astype(X.dtype)
     seed = int(generator(random_state).integers(2**31))
     robust = isinstance(sample_weight, str) and check_choice(sample_weight, "sample_weight", ("robust",)) == "robust"
-    setup = {
-        "steps": steps,
-        "batch_size": batch_size,
+    setup: dict[str, Any] = {
+        "steps": check_count(max_steps, "max_steps"),
+        "batch_size": check_count(batch_size, "batch_size"),
         "step_size": check_positive(step_size, "step_size"),
-        "loss": loss if isinstance(loss, str) else getattr(loss, "__qualname__", type(loss).__name__),
+        "loss": loss.name,
         "update_dictionary": bool(update_dictionary),
-        "validation": validation,
+        "validation": check_share(validation, "validation"),
         "n_layers": start.n_layers,
         "signs": list(start.signs),
         "robust": robust,
         "data": checkpoint and digest(X, None if robust else sample_weight, targets),
     }
-    by_cost = loss in ("unsupervised", LOSSES["unsupervised"]) and not np.isnan(X).any()
-    state = State.of(start, seed, checkpoint, setup, by_cost)
-    weights = robust_weights(state.start, X) if robust else sample_weight
-    now = state.network.to_encoder()
-    task = Task.of(now, X, loss, targets, weights, validation, state.seed, bool(update_dictionary))
-    state.look(task, steps)
-    size = step_size / sqrt(encoder.n_layers)
+    state = State.of(start, seed, checkpoint, setup, loss.keeps_readout and not np.isnan(X).any())
+    task = Task.of(
+        state.network.to_encoder(),
+        X,
+        loss,
+        targets=targets,
+        weights=robust_weights(state.start, X) if robust else sample_weight,
+        share=setup["validation"],
+        seed=state.seed,
+        learns_dictionary=bool(update_dictionary),
+    )
+    _descend(state, task, setup, callback, checkpoint)
+    return Training(state.best, state.history)
+
+
+def _descend(state: State, task: Task, setup: dict[str, Any], callback: Callback | None, checkpoint: Any) -> None:
+    """Step after step, until there are no more, half of them brought nothing, or the callback says so."""
+    steps, size = setup["steps"], setup["step_size"] / sqrt(setup["n_layers"])
     every, dictionary_every = ceil(steps / _LOOKS), max(1, steps // _DICTIONARY_STEPS)
-    for step, rows in task.batches(batch_size, state.seed, state.step):
+    state.look(task, steps)
+    for step, rows in task.batches(setup["batch_size"], state.step):
         if step == steps or step - state.best_step > steps / 2:
             break
-        state.descend(task.mean_loss(state.network, rows), size * _schedule(step / steps))
-        if update_dictionary and state.step % dictionary_every == 0:
+        state.descend(task.mean_loss(state.network, step, rows), size * _schedule(step / steps))
+        if setup["update_dictionary"] and state.step % dictionary_every == 0:
             state.move_dictionary(task)
         if state.step % every == 0 or state.step == steps:
             look = state.look(task, steps)
             state.save(checkpoint, setup)
             if callback is not None and callback(Progress(look.step, steps, look.cost)):
                 break
-    return Training(state.best, state.history)
 
 
 def _schedule(progress: float) -> float:

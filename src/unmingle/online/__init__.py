@@ -5,12 +5,11 @@ from ._noise import NoiseTracker, noise_and_floor
 from ._settings import TrackerSettings
 from ._start import robust_start
 from ._statistics import Balanced, Statistics, balance, block_coordinate_step, direct_step, recursive_step
-from ._stored import TRACKER, TRACKER_ARRAYS
+from ._stored import TRACKER
 from ._tracker import Tracker
 
 __all__ = [
     "TRACKER",
-    "TRACKER_ARRAYS",
     "Balanced",
     "Dictionary",
     "NoiseTracker",

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._schema import FLOATS, LEAST, Array, Count, Either, Flag, Number, OneOf, Record
 from ..linalg import Units
@@ -21,6 +20,12 @@ _WORD = Count(0, 2**128 - 1)
 
 TRACKER = Record(
     {
+        "components": Array(FLOATS, "q", "m", alike="stream"),
+        "code": Array(FLOATS, "q", alike="stream"),
+        "waiting": Array(FLOATS, "waiting", "m", nan=True, alike="stream"),
+        "reach": Array(("float64",), "m", low=1.0),
+        "A": Array(("float64",), "q", "q"),
+        "B": Array(FLOATS, "q", ("m", 0)),
         "start_size": Count(1),
         "starting": Flag(),
         "solved_at": Count(),
@@ -43,38 +48,27 @@ TRACKER = Record(
         ),
     }
 )
-TRACKER_ARRAYS = {
-    "components": Array(FLOATS, "q", "m", alike="stream"),
-    "code": Array(FLOATS, "q", alike="stream"),
-    "waiting": Array(FLOATS, "waiting", "m", nan=True, alike="stream"),
-    "reach": Array(("float64",), "m", low=1.0),
-    "A": Array(("float64",), "q", "q"),
-    "B": Array(FLOATS, "q", ("m", 0)),
-}
 _PLAIN = ("start_size", "starting", "solved_at", "doubt", "n_seen", "n_jumps", "waiting", "reach")
 """Fields of a tracker that a file holds under the same name."""
 
 
-def to_store(tracker: "Tracker") -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """JSON values and arrays, under the names that files have had from the first: "pace" is what we call noise."""
+def to_store(tracker: "Tracker") -> dict[str, Any]:
+    """All of a tracker, under the names that files have had from the first: "pace" is what we call noise."""
     noise, dictionary = tracker.noise, tracker.dictionary
-    sums = dictionary.statistics
-    state = {name: getattr(tracker, name) for name in _PLAIN} | {
+    return {name: getattr(tracker, name) for name in _PLAIN} | {
         "root": 0.0 if tracker.units is None else tracker.units.root,
         "pace": {"noise": noise.level, "floor": noise.floor, "least_noise": noise.least, "age": noise.age},
         "step_penalty": dictionary.step_penalty,
         "unbalanced": dictionary.unbalanced,
         "components": dictionary.components,
         "code": dictionary.code,
-        **sums._asdict(),
+        **dictionary.statistics._asdict(),
         "rng": tracker.rng.bit_generator.state,
     }
-    return {name: state[name] for name in TRACKER.rules}, {name: state[name] for name in TRACKER_ARRAYS}
 
 
-def from_store(values: dict[str, Any], arrays: dict[str, NDArray[Any]], kind: str) -> dict[str, Any]:
+def from_store(values: dict[str, Any], kind: str) -> dict[str, Any]:
     """The fields of a tracker with dictionary steps of some kind, from what `to_store` gave."""
-    values = dict(values) | dict(arrays)
     pace = values["pace"]
     noise = NoiseTracker(pace["noise"], pace["floor"], pace["least_noise"], pace["age"])
     _check(values, noise)

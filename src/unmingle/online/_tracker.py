@@ -368,14 +368,15 @@ class Tracker:
         self.settings = settings
         self.dictionary.use(settings.dictionary_step)
 
-    def to_store(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Everything needed to go on exactly as if nothing had happened: JSON values and arrays."""
+    def _to_store(self) -> dict[str, Any]:
+        """Everything needed to go on exactly as if nothing had happened."""
         return to_store(self)
 
     @classmethod
-    def from_store(cls, settings: TrackerSettings, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """What `to_store` gave, brought back to life."""
-        return cls(settings=settings, **from_store(values, arrays, settings.dictionary_step))
+    def _from_store(cls, content: dict[str, Any]) -> Self:
+        """What `_to_store` gave, brought back to life with the ``settings``, which are stored elsewhere."""
+        settings = content["settings"]
+        return cls(settings=settings, **from_store(content, settings.dictionary_step))
 
 
 def _mostly_above(deviations: Array, limit: float) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ def test_all_comes_back(kind, X, new, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "lost", ["encoder", "stream", "encoder.readout", "stream.rows.0", "components_", "history_", "fitted"]
+    "lost", ["encoder", "stream", "encoder.readout", "stream.rows.0", "fitted.components_", "fitted.history_", "fitted"]
 )
 def test_an_incomplete_file_is_refused(lost, model, tmp_path):
     path = tmp_path / "m.safetensors"

@@ -17,13 +17,10 @@ from ..._schema import (
     Record,
     Row,
     Rule,
-    Schema,
     maybe,
-    prefixed,
 )
 from ..._schema import Array as Rows
-from ...encoder import ENCODER, ENCODER_ARRAYS, LAYERS, Encoder
-from ...store import Stored
+from ...encoder import ENCODER, LAYERS, Encoder
 from ._background import MOST_COMPONENTS, Background
 from ._scene_change import SceneChange
 
@@ -59,10 +56,10 @@ _SIDE = Count(1, 2**20)
 _SHAPE = Either(Row(_SIDE, _SIDE), Row(_SIDE, _SIDE, OneOf(3)))
 
 
-def to_store(stream: "Stream") -> tuple[dict[str, Any], dict[str, Array]]:
-    """Parameters and arrays from which `restored` makes the stream again."""
-    arrays = {} if stream._model is None else stream._model.arrays()
-    parameters: dict[str, Any] = {
+def to_store(stream: "Stream") -> dict[str, Any]:
+    """What a file holds, from which `restored` makes the stream again."""
+    content: dict[str, Any] = {} if stream._model is None else stream._model.arrays()
+    content |= {
         "settings": {name: getattr(stream, name) for name in SETTINGS},
         "numbers": {} if stream._model is None else stream._model.numbers(),
         "calm": asdict(stream._scene_change),
@@ -71,46 +68,38 @@ def to_store(stream: "Stream") -> tuple[dict[str, Any], dict[str, Array]]:
         "frozen": stream.frozen_,
         "shape": None if stream._detector is None else list(stream._detector.format[0]),
         "dtype": None if stream._detector is None else str(stream._detector.format[1]),
-        "encoder": stream.encoder,
+        "encoder": stream.encoder._to_store() if isinstance(stream.encoder, Encoder) else stream.encoder,
     }
-    if isinstance(stream.encoder, Encoder):
-        parameters["encoder"], parts = stream.encoder._to_store()
-        arrays |= {f"encoder.{name}": part for name, part in parts.items()}
     if stream.region is not None:
-        arrays["region"] = stream.region
+        content["region"] = stream.region
     if stream._first:
-        arrays["first"] = np.stack(stream._first)
-    return parameters, arrays
+        content["first"] = np.stack(stream._first)
+    return content
 
 
-def schema_of(stored: Stored) -> Schema:
+def schema_of(content: dict[str, Any]) -> Record:
     """The schema of a file: a stream has a background, or is starting, or has seen nothing; some have a network."""
-    parameters, arrays = stored.parameters, stored.arrays
-    shape, has_model = parameters.get("shape"), "components" in arrays
-    has_network = isinstance(parameters.get("encoder"), dict)
-    dtype = tuple(name for name in DTYPES if name == parameters.get("dtype")) or DTYPES
-    expected: dict[str, Rule] = {
-        "settings": Record(_SETTING_RULES),
-        "numbers": Record(_NUMBERS if has_model else {}),
-        "calm": _CALM,
-        "n_frames": Count(),
-        "learnt_at": Count(),
-        "frozen": Flag(),
-        "shape": _SHAPE if has_model or "first" in arrays else OneOf(None),
-        "dtype": OneOf(None) if shape is None else OneOf(*DTYPES),
-        "encoder": ENCODER if has_network else OneOf("layers", "exact"),
-    }
-    rules: dict[str, Rows] = _background_rules(dtype) if has_model else {}
-    if has_network:
-        rules |= prefixed("encoder.", ENCODER_ARRAYS)
-    if "region" in arrays:
-        rules["region"] = Rows(("bool",), "height", "width")
-    if "first" in arrays and not has_model:
-        rules["first"] = Rows(dtype, "frames", "m", low=0.0, high=1.0)
-    return Schema(expected, rules)
+    has_model, has_network = "components" in content, isinstance(content.get("encoder"), dict)
+    dtype = tuple(name for name in DTYPES if name == content.get("dtype")) or DTYPES
+    first = {} if has_model else {"first": Rows(dtype, "frames", "m", low=0.0, high=1.0)}
+    return Record(
+        {
+            **(_background_rules(dtype) if has_model else {}),
+            "settings": Record(_SETTING_RULES),
+            "numbers": Record(_NUMBERS if has_model else {}),
+            "calm": _CALM,
+            "n_frames": Count(),
+            "learnt_at": Count(),
+            "frozen": Flag(),
+            "shape": _SHAPE if has_model or "first" in content else OneOf(None),
+            "dtype": OneOf(None) if content.get("shape") is None else OneOf(*DTYPES),
+            "encoder": ENCODER if has_network else OneOf("layers", "exact"),
+        },
+        {"region": Rows(("bool",), "height", "width"), **first},
+    )
 
 
-def _background_rules(dtype: tuple[str, ...]) -> dict[str, Rows]:
+def _background_rules(dtype: tuple[str, ...]) -> dict[str, Rule]:
     """The compiled loops rely on these sizes and types."""
     return {
         "components": Rows(("float32",), "q", "m"),
@@ -126,26 +115,24 @@ def _background_rules(dtype: tuple[str, ...]) -> dict[str, Rows]:
     }
 
 
-def restored(kind: type[S], parameters: dict[str, Any], arrays: dict[str, Array]) -> S:
+def restored(kind: type[S], content: dict[str, Any]) -> S:
     """The stream that was stored; whatever does not fit together raises an error."""
-    encoder = parameters["encoder"]
-    if isinstance(encoder, dict):
-        names = [name for name in arrays if name.startswith("encoder.")]
-        encoder = Encoder._from_store(encoder, {name.removeprefix("encoder."): arrays.pop(name) for name in names})
-    stream = kind(**parameters["settings"], encoder=encoder, region=arrays.pop("region", None))
-    stream.n_frames, stream.frozen_ = int(parameters["n_frames"]), parameters["frozen"] is True
-    stream._learnt_at = int(parameters["learnt_at"])
-    stream._scene_change = SceneChange(**parameters["calm"])
-    first = arrays.pop("first", np.empty((0, 0)))
-    if parameters["shape"] is not None:
-        shape = tuple(parameters["shape"])
-        if arrays or first.size:
-            _check_sizes(shape, arrays, first)
-        stream._open(shape, np.dtype(parameters["dtype"]))
+    encoder = content["encoder"]
+    encoder = Encoder._from_store(encoder) if isinstance(encoder, dict) else encoder
+    stream = kind(**content["settings"], encoder=encoder, region=content.get("region"))
+    stream.n_frames, stream.frozen_ = int(content["n_frames"]), content["frozen"] is True
+    stream._learnt_at = int(content["learnt_at"])
+    stream._scene_change = SceneChange(**content["calm"])
+    parts: dict[str, Any] = {name: content[name].copy() for name in _background_rules(DTYPES) if name in content}
+    first = content.get("first", np.empty((0, 0)))
+    if content["shape"] is not None:
+        shape = tuple(content["shape"])
+        if parts or first.size:
+            _check_sizes(shape, parts, first)
+        stream._open(shape, np.dtype(content["dtype"]))
     stream._first = list(first)
-    if arrays:
-        parts: dict[str, Any] = {name: part.copy() for name, part in arrays.items()}
-        stream._model = Background(**parts, **parameters["numbers"])
+    if parts:
+        stream._model = Background(**parts, **content["numbers"])
     return stream
 
 

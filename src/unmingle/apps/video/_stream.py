@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ... import kernels, store
-from ..._schema import Schema
+from ..._schema import Rule
 from ..._threads import suited_to
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
 from ...encoder import MOST_LAYERS, Encoder
@@ -378,15 +378,18 @@ class Stream:
         path : path
             Where to; an existing file is replaced once the new one is complete.
         """
-        store.write(path, KIND, *to_store(self))
+        store.save(path, KIND, self._to_store())
+
+    def _to_store(self) -> dict[str, Any]:
+        return to_store(self)
 
     @classmethod
-    def _from_store(cls, parameters: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        return restored(cls, parameters, dict(arrays))
+    def _from_store(cls, content: dict[str, Any]) -> Self:
+        return restored(cls, content)
 
     @classmethod
-    def _schema(cls, stored: store.Stored) -> Schema:
-        return schema_of(stored)
+    def _schema(cls, content: dict[str, Any]) -> Rule:
+        return schema_of(content)
 
 
 def _checked_region(region: Any) -> NDArray[np.bool_]:
