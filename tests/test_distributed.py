@@ -13,8 +13,9 @@ from distributed import Client, LocalCluster
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import unmingle
-from unmingle import OnlineRobustPCA, RobustPCA, distributed, solvers
-from unmingle.distributed import Problem, _spread_rows, _start, summarise
+from unmingle import OnlineRobustPCA, RobustPCA, distributed, estimators, solvers
+from unmingle.distributed import SharedProblem, _spread_rows, _start, summarise
+from unmingle.linalg import Units
 from unmingle.online import Statistics, balance, direct_step
 
 CHUNK = 150
@@ -43,8 +44,8 @@ def cluster():
 def passes_in_numpy(model, X, count):
     """The same map and reduce, written out for one machine: codes by Newton, sums, (9), balance."""
     chunks = [np.asarray(X.blocks[k]) for k in range(X.numblocks[0])]
-    problem, components, _ = _start(model, _spread_rows(X, 1000), len(X))
-    lam_star, lam, unit = problem.lam_star, problem.lam, problem.root**2
+    problem, components, _ = _start(model.prepare_passes(_spread_rows(X, 1000)), len(X))
+    lam_star, lam, unit = problem.lam_star, problem.lam, problem.units.root**2
     for _ in range(count):
         sums = Statistics.empty(*components.shape)
         for chunk in chunks:
@@ -53,7 +54,7 @@ def passes_in_numpy(model, X, count):
             cleaned = low_rank + np.nan_to_num(np.clip(chunk / unit - low_rank, -lam, lam))
             sums = Statistics(sums.A + codes.T @ codes, sums.B + codes.T @ cleaned, sums.weight + len(chunk), 1.0)
         components = balance(sums, np.linalg.solve(sums.system(lam_star), sums.B)).components
-    return components * problem.root
+    return components * problem.units.root
 
 
 @pytest.mark.parametrize("model", [RobustPCA(random_state=0), OnlineRobustPCA(random_state=0, forgetting=1.0)])
@@ -210,7 +211,7 @@ def test_only_fitted_models_of_the_right_kind_decompose(made, X):
 
 
 def test_summary_is_the_sum_of_summaries(made):
-    problem = Problem(2.0, np.full(60, 0.1), 1.0, 1.0)
+    problem = SharedProblem(2.0, np.full(60, 0.1), Units(), 1.0)
     components = np.random.default_rng(0).standard_normal((3, 60))
     parts = [summarise(made.X[i : i + 100], components, problem) for i in range(0, 300, 100)]
     whole = summarise(made.X[:300], components, problem)
@@ -222,3 +223,35 @@ def test_summary_is_the_sum_of_summaries(made):
     )
     assert values.max() < 1e-8
     assert np.allclose(direct_step(whole.statistics, 2.0), direct_step(total.statistics, 2.0), rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 2.0**-40, 1e200])
+def test_scale_is_a_matter_of_units(scale, made, X):
+    plain, other = (distributed.fit(RobustPCA(random_state=0), rows, max_passes=3, tol=1.0) for rows in (X, scale * X))
+    assert np.allclose(other.components_ / np.sqrt(scale), plain.components_, rtol=1e-6, atol=1e-8)
+    assert other.rank_penalty_ / scale == pytest.approx(plain.rank_penalty_, rel=1e-9)
+    assert np.array_equal(other.outlier_flags(scale * made.X[:50]), plain.outlier_flags(made.X[:50]))
+
+
+class Subspace:
+    """No estimator of the package: it has nothing but the methods that are asked for."""
+
+    def prepare_passes(self, rows):
+        self.asked = rows.shape
+        return estimators.Wanted(rows, 2, None, None, random_state=0)
+
+    def adopt_passes(self, found, rows):
+        self.found, self.given = found, rows.shape
+
+    def projector(self):
+        model = RobustPCA(random_state=0).fit(np.outer(np.arange(1.0, 21.0), np.arange(1.0, 61.0)))
+        return model.projector()
+
+
+def test_a_model_joins_by_its_methods_alone(X):
+    model = distributed.fit(Subspace(), X, start_size=400, max_passes=2, tol=1.0)
+    wanted = distributed.fit(RobustPCA(2, random_state=0), X, start_size=400, max_passes=2, tol=1.0)
+    assert model.asked == model.given
+    assert np.array_equal(model.found.components, wanted.components_)
+    assert (model.found.objective, model.found.n_rows) == (wanted.objective_, 1200)
+    assert distributed.decompose(model, X).codes.shape == (1200, 1)

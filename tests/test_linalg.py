@@ -6,6 +6,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from unmingle.linalg import (
     LowRank,
+    Units,
     WarmSubspace,
     _lanczos_bound,
     empty_apart,
@@ -169,3 +170,40 @@ def test_lanczos_needs_few_products_where_leading_values_are_nearly_equal(monkey
     true = np.linalg.norm(R, 2)
     assert true <= _lanczos_bound(R) <= true * (1 + 1e-5)
     assert len(products) < 500
+
+
+class TestUnits:
+    """What is written out is exact: powers of two change no digit, unless numbers end."""
+
+    @pytest.mark.parametrize("scale", [1e-320, 1e-300, 1e-10, 1.0, 1e10, 1e300, 1.7e308])
+    def test_the_largest_entry_is_about_one_and_nothing_is_lost(self, scale):
+        X = scale * np.array([[1.0, -0.3], [np.nan, 0.0]])
+        units = Units.of(X)
+        inside = units.to_units(X)
+        assert 0.5 <= np.nanmax(np.abs(inside)) < 2
+        assert np.array_equal(units.from_units(inside), X, equal_nan=True)
+        assert np.log2(units.root) % 1 == 0
+
+    @pytest.mark.parametrize("scale", [1e-42, 1e-30, 1e30, 3e38])
+    def test_float32_stays_float32(self, scale):
+        X = np.array([1.0, 0.25], np.float32) * np.float32(scale)
+        units = Units.of(X)
+        for numbers in (units.to_units(X), units.from_units(units.to_units(X)), units.factors_from_units(X[:0])):
+            assert numbers.dtype == np.float32
+        assert np.array_equal(units.from_units(units.to_units(X)), X)
+
+    def test_kinds_of_numbers(self):
+        units = Units(8.0)
+        assert (units.to_units(128.0), units.from_units(2.0), units.to_units(None)) == (2.0, 128.0, None)
+        assert units.cost_from_units(3.0) == 3 * 8.0**4
+        factors = np.array([[24.0]])
+        assert (units.factors_to_units(factors), units.factors_from_units(factors)) == (3.0, 192.0)
+        assert type(units.to_units(1.0)) is float
+        assert (Units.of(np.zeros((2, 2))), Units.of(np.full((2, 2), np.nan))) == (Units(), Units())
+
+    @pytest.mark.parametrize("root", [2.0**-530, 0.25, 2.0**512])
+    def test_in_place(self, root):
+        X = np.array([0.75, -0.25]) * root * root
+        answer = Units(root).to_units(X, out=X)
+        assert answer is X
+        assert X.tolist() == [0.75, -0.25]

@@ -147,12 +147,17 @@ def check_share(value: Any, name: str) -> float:
     return number
 
 
-def check_forgetting(value: Any) -> float:
+def check_forgetting(value: Any, or_else: str = "") -> float:
     """Return a factor above 0 and at most 1 that the past fades by, or say what is wrong with it."""
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
     if not 0 < number <= 1:
-        raise ValueError(f"forgetting must be above 0 and at most 1, got {value!r}.")
+        raise ValueError(f"forgetting must be above 0 and at most 1{or_else}, got {value!r}.")
     return number
+
+
+def check_optional_forgetting(value: Any) -> float | None:
+    """Return None for "auto", or a factor as `check_forgetting` does."""
+    return None if isinstance(value, str) and value == "auto" else check_forgetting(value, ", or 'auto'")
 
 
 def check_count(value: Any, name: str, most: int | None = None) -> int:
@@ -162,6 +167,11 @@ def check_count(value: Any, name: str, most: int | None = None) -> int:
         wanted = f"from 1 to {most}" if most else "of at least 1"
         raise ValueError(f"{name} must be a whole number {wanted}, got {value!r}.")
     return int(value)
+
+
+def check_optional_count(value: Any, name: str, most: int | None = None) -> int | None:
+    """Return None, or a whole number as `check_count` does."""
+    return None if value is None else check_count(value, name, most)
 
 
 def check_choice(value: Any, name: str, choices: "tuple[str, ...]") -> str:

@@ -16,13 +16,14 @@ from ._validation import (
     check_count,
     check_mask,
     check_matrix,
+    check_optional_count,
     check_positive,
     generator,
     given_penalties,
     is_frame,
 )
 from .iterate import Callback, run
-from .linalg import LowRank, scale_root
+from .linalg import LowRank, Units
 from .objective import certify_unconstrained, gap_criterion, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
 from .solvers import certify_pursuit
@@ -166,10 +167,9 @@ def decompose(
         raise ValueError(f"eps belongs to solver='pcp', got eps={eps} with solver={choice!r}.")
     if choice == "pcp" and rank_penalty != "auto":
         raise ValueError("rank_penalty does not go with solver='pcp': the problem (1) has none.")
-    if n_components is not None:
-        n_components = check_count(n_components, "n_components")
-        if choice == "pcp":
-            raise ValueError("n_components does not go with solver='pcp', which finds the rank; take 'alternating'.")
+    n_components = check_optional_count(n_components, "n_components")
+    if choice == "pcp" and n_components is not None:
+        raise ValueError("n_components does not go with solver='pcp', which finds the rank; take 'alternating'.")
     data = check_matrix(X) if mask is None else check_matrix(_masked(X, mask))
     problem = _Problem(data, n_components, tol, max_iter, callback, generator(random_state))
     penalties = given_penalties(rank_penalty, outlier_penalty, data.shape[1])
@@ -200,10 +200,10 @@ def penalty_max(X: ArrayLike) -> Penalties:
     4.0
     """
     data = check_matrix(X)
-    root = scale_root(data)
+    units = Units.of(data)
     with suited_to(data.size):
-        limits = penalty_limits(data / data.dtype.type(root) / data.dtype.type(root))
-    return Penalties(limits.rank_penalty * root * root, limits.outlier_penalty * root * root)
+        limits = penalty_limits(units.to_units(data))
+    return Penalties(*map(units.from_units, limits))
 
 
 def _masked(X: ArrayLike, mask: ArrayLike) -> Array:
@@ -227,20 +227,18 @@ class _Problem:
     callback: Callback | None
     rng: np.random.Generator
 
-    def _scaled(self) -> tuple[Array, float]:
-        root = self.X.dtype.type(scale_root(self.X))
-        scaled = self.X / root
-        scaled /= root
-        return scaled, float(root)
+    def _scaled(self) -> tuple[Array, Units]:
+        units = Units.of(self.X)
+        return units.to_units(self.X), units
 
     def minimise(self, penalties: tuple[float | None, Any], solver: str) -> Decomposition:
         """Solve (2) or (4)."""
-        X, root = self._scaled()
-        rank_penalty, outlier_penalty = self._resolve(X, root, penalties)
+        X, units = self._scaled()
+        rank_penalty, outlier_penalty = self._resolve(X, units, penalties)
         if not np.any(np.nan_to_num(X)):
             return self._zero(rank_penalty, outlier_penalty)
-        lam_star = rank_penalty / root / root
-        lam = _thresholds(np.asarray(outlier_penalty) / root / root, X)
+        lam_star = units.to_units(rank_penalty)
+        lam = _thresholds(units.to_units(outlier_penalty), X)
         _refuse_vanishing(lam_star, lam)
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
         at_most = None if self.n_components is None else min(self.n_components, *X.shape)
@@ -257,21 +255,21 @@ class _Problem:
             value = stationarity(X, low_rank, lam_star, lam) if stationary else certificate.gap
             _warn(result.n_iter, tol, name, value)
         return self._answer(
-            low_rank, _best_outliers(X, low_rank, lam), root, rank_penalty, outlier_penalty,
-            objective=certificate.objective * root * root * root * root, gap=certificate.gap,
+            low_rank, _best_outliers(X, low_rank, lam), units, rank_penalty, outlier_penalty,
+            objective=units.cost_from_units(certificate.objective), gap=certificate.gap,
             n_iter=result.n_iter, converged=converged,
         )  # fmt: skip
 
     def pursue(self, outlier_penalty: Any, eps: float) -> Decomposition:
         """Solve (1)."""
-        X, root = self._scaled()
+        X, units = self._scaled()
         if outlier_penalty is None:
             outlier_penalty = 1 / sqrt(max(X.shape))
         if not np.any(np.nan_to_num(X)):
             return self._zero(1.0, outlier_penalty)
         lam = _thresholds(outlier_penalty, X)
         _refuse_vanishing(1.0, lam)
-        eps = eps / root / root
+        eps = units.to_units(eps)
         tol = max(self.tol, 1e-6) if X.dtype == np.float32 else self.tol
         iterates = solvers.pcp(X, lam, eps, rng=self.rng)
         result = run(
@@ -282,32 +280,29 @@ class _Problem:
         if not result.converged:
             _warn(result.n_iter, tol, "relative residual", result.measure)
         return self._answer(
-            result.state.low_rank, outliers, root, 1.0, outlier_penalty,
-            objective=certificate.objective * root * root, gap=certificate.gap,
+            result.state.low_rank, outliers, units, 1.0, outlier_penalty,
+            objective=units.from_units(certificate.objective), gap=certificate.gap,
             n_iter=result.n_iter, converged=result.converged,
         )  # fmt: skip
 
-    def _resolve(self, X: Array, root: float, penalties: tuple[float | None, Any]) -> tuple[float, Any]:
+    def _resolve(self, X: Array, units: Units, penalties: tuple[float | None, Any]) -> tuple[float, Any]:
         rank_penalty, outlier_penalty = penalties
         if rank_penalty is None:
-            sigma = noise_level(X, self.rng, at_most=self.n_components) * root * root
+            sigma = units.from_units(noise_level(X, self.rng, at_most=self.n_components))
             rank_penalty = from_noise(sigma, *X.shape).rank_penalty or 1.0
         if outlier_penalty is None:
             outlier_penalty = rank_penalty / sqrt(max(X.shape))
         return rank_penalty, outlier_penalty
 
     def _answer(
-        self, low_rank: LowRank, outliers: Array, root: float, rank_penalty: float, outlier_penalty: Any, **facts: Any
+        self, low_rank: LowRank, outliers: Array, units: Units, rank_penalty: float, outlier_penalty: Any, **facts: Any
     ) -> Decomposition:
         codes, components = _signed(*low_rank.balanced())
-        factor = self.X.dtype.type(root)
-        outliers *= factor
-        outliers *= factor
         return Decomposition(
-            codes * factor,
-            components * factor,
+            units.factors_from_units(codes),
+            units.factors_from_units(components),
             self.X,
-            outliers,
+            units.from_units(outliers, out=outliers),
             rank_penalty,
             outlier_penalty,
             **facts,
@@ -316,7 +311,9 @@ class _Problem:
     def _zero(self, rank_penalty: float, outlier_penalty: Any) -> Decomposition:
         n, m = self.X.shape
         nothing = LowRank.zero(n, m, self.X.dtype)
-        return self._answer(nothing, np.zeros_like(self.X), 1.0, rank_penalty, outlier_penalty, objective=0.0, gap=0.0)
+        return self._answer(
+            nothing, np.zeros_like(self.X), Units(), rank_penalty, outlier_penalty, objective=0.0, gap=0.0
+        )
 
 
 def _warn(n_iter: int, tol: float, name: str, value: float) -> None:

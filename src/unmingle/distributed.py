@@ -12,7 +12,7 @@ numbers.
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from math import ceil, nan, sqrt
+from math import ceil, sqrt
 from typing import Any, NamedTuple, TypeVar
 
 import dask.array as da
@@ -21,22 +21,21 @@ from dask.base import compute
 from dask.delayed import delayed
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from . import kernels, solvers
 from ._threads import suited_to
-from ._validation import check_count, check_positive, given_penalties
-from .estimators import LearnedRobustPCA, OnlineRobustPCA, RobustPCA
+from ._validation import check_count, check_positive
+from .estimators import Distributable, Found, Projector, Wanted
 from .iterate import Callback, Result, run
-from .linalg import empty_apart, scale_root
+from .linalg import Units, empty_apart
 from .online import Balanced, Statistics, balance, direct_step, noise_and_floor, robust_start
 from .penalties import from_noise
 
 __all__ = ["LazyDecomposition", "decompose", "fit"]
 
 Array = NDArray[np.floating[Any]]
-Model = TypeVar("Model", RobustPCA, OnlineRobustPCA, LearnedRobustPCA)
+Model = TypeVar("Model", bound=Distributable)
 
 _EXACT = {"float64": 1e-12, "float32": 1e-6}
 """Relative gap to which samples are encoded."""
@@ -49,12 +48,12 @@ _PLACES = 8
 """Chunks, at least, over which the rows of the start are spread."""
 
 
-class Problem(NamedTuple):
-    """What a chunk must know to be encoded, apart from the components; in units of ``root ** 2``."""
+class SharedProblem(NamedTuple):
+    """What a chunk must know to be encoded, apart from the components; in units of its own."""
 
     lam_star: float
     lam: Array
-    root: float
+    units: Units
     forgetting: float
 
 
@@ -145,44 +144,28 @@ def fit(
     >>> model.n_components_, model.converged_
     (2, True)
     """
-    if isinstance(model, LearnedRobustPCA):
-        return _fit_learned(model, X, max_passes=max_passes, tol=tol, start_size=start_size, callback=callback)
-    if not isinstance(model, RobustPCA | OnlineRobustPCA):
-        raise TypeError(
-            f"model must be a RobustPCA, an OnlineRobustPCA or a LearnedRobustPCA, got a {type(model).__name__}."
-        )
+    _check_kind(model)
     max_passes, tol = check_count(max_passes, "max_passes"), check_positive(tol, "tol")
     X = _in_rows(X)
-    start = model._validated(_spread_rows(X, check_count(start_size, "start_size")), reset=True)
-    if isinstance(model, OnlineRobustPCA):
-        model._settings()
-    problem, components, noise = _start(model, start, len(X))
+    wanted = model.prepare_passes(_spread_rows(X, check_count(start_size, "start_size")))
+    problem, components, noise = _start(wanted, len(X))
     passes = _passes(X, components, problem)
     result = run(passes, lambda state: state.stationarity, tol=tol, max_iter=max_passes, callback=callback)
-    _adopt(model, result.state, problem, noise, start, len(X))
-    if isinstance(model, RobustPCA):
-        model.n_iter_, model.converged_ = result.n_iter, result.converged
+    model.adopt_passes(_found(result, problem, noise, len(X)), wanted.rows)
     if not result.converged:
         _warn(result, tol)
     return model
 
 
-def _fit_learned(model: LearnedRobustPCA, X: Any, *, start_size: int, **options: Any) -> LearnedRobustPCA:
-    """The dictionary from all rows, the layers from those of the start."""
-    if model.loss == "source" or model.update_dictionary:
-        raise ValueError(
-            "distributed.fit finds the dictionary from all rows and has no true parts; "
-            "take loss='unsupervised' or 'imitation' and update_dictionary=False."
+def _check_kind(model: Any) -> None:
+    if not isinstance(model, Distributable):
+        raise TypeError(
+            "model must be a RobustPCA, an OnlineRobustPCA or a LearnedRobustPCA, or else have the methods of "
+            f"unmingle.estimators.Distributable, got a {type(model).__name__}."
         )
-    shared = {
-        name: getattr(model, name) for name in ("n_components", "rank_penalty", "outlier_penalty", "random_state")
-    }
-    found = fit(RobustPCA(**shared), X, start_size=start_size, **options)
-    rows = model._validated(_spread_rows(_in_rows(X), start_size), reset=True)
-    return model._learn_layers(rows, found.components_, found.rank_penalty_, found.outlier_penalty_, X.shape[0])
 
 
-def decompose(model: RobustPCA | OnlineRobustPCA | LearnedRobustPCA, X: Any) -> LazyDecomposition:
+def decompose(model: Distributable, X: Any) -> LazyDecomposition:
     """Low-rank part, outliers and residual of a Dask array, chunk by chunk when they are computed or stored.
 
     Parameters
@@ -207,11 +190,12 @@ def decompose(model: RobustPCA | OnlineRobustPCA | LearnedRobustPCA, X: Any) -> 
     >>> unmingle.distributed.decompose(model, X).outliers.chunks
     ((100, 100, 100, 100, 100, 100), (40,))
     """
+    _check_kind(model)
     X = _in_rows(X)
-    check_is_fitted(model)
-    if X.shape[1] != model.n_features_in_:
-        raise ValueError(f"X must have the {model.n_features_in_} features of the model, got {X.shape[1]}.")
-    light, q = delayed(model._projector(), pure=True), model.n_components_
+    projector = model.projector()
+    if X.shape[1] != projector.n_features:
+        raise ValueError(f"X must have the {projector.n_features} features of the model, got {X.shape[1]}.")
+    light, q = delayed(projector, pure=True), projector.n_components
     empty = np.empty((0, 0), X.dtype)
     coded = da.map_blocks(_coded_block, X, light, chunks=(X.chunks[0], (q + 1,)), meta=empty)
     low_rank, outliers, residual = (
@@ -249,32 +233,28 @@ def _spread_rows(X: Any, count: int) -> Array:
     return np.concatenate(compute(*(X.blocks[int(place)][:each] for place in chosen)))
 
 
-def _start(model: RobustPCA | OnlineRobustPCA, rows: Array, n: int) -> tuple[Problem, Array, tuple[float, float]]:
+def _start(wanted: Wanted, n: int) -> tuple[SharedProblem, Array, tuple[float, float]]:
     """The problem for all n rows, components to start from, and the noise level with its floor; all in its units."""
-    root = scale_root(rows)
-    rows = rows * rows.dtype.type(1 / root**2)
+    units = Units.of(wanted.rows)
+    rows = units.to_units(wanted.rows)
     m = rows.shape[1]
-    rank_penalty, outlier_penalty = (
-        None if given is None else given / root**2
-        for given in given_penalties(model.rank_penalty, model.outlier_penalty, m)
-    )
+    rank_penalty, outlier_penalty = map(units.to_units, (wanted.rank_penalty, wanted.outlier_penalty))
     part = robust_start(
-        rows, model.n_components, rank_penalty, outlier_penalty, tol=1e-4, random_state=model.random_state
+        rows, wanted.n_components, rank_penalty, outlier_penalty, tol=1e-4, random_state=wanted.random_state
     )
     if part.rank == 0:
         raise ValueError("No component stands out in the rows of the start; lower rank_penalty or raise start_size.")
     noise = noise_and_floor(part, rows, automatic=rank_penalty is None)
-    forgetting = getattr(model, "forgetting", "auto")
-    forgetting = 1.0 if forgetting == "auto" else float(forgetting)
+    forgetting = wanted.forgetting
     window = n if forgetting == 1 else (1 - forgetting**n) / (1 - forgetting)
     lam_star = from_noise(noise[0], window, m).rank_penalty if rank_penalty is None else part.rank_penalty
     lam = lam_star / sqrt(max(window, m)) if outlier_penalty is None else part.outlier_penalty
-    problem = Problem(lam_star, np.broadcast_to(np.asarray(lam), m).astype(rows.dtype), root, forgetting)
+    problem = SharedProblem(lam_star, np.broadcast_to(np.asarray(lam), m).astype(rows.dtype), units, forgetting)
     seen = Statistics.of(part.codes, np.zeros((len(rows), 0))).forget(window / len(rows))
     return problem, balance(seen, part.components).components, noise
 
 
-def _passes(X: Any, components: Array, problem: Problem) -> Iterator[Pass]:
+def _passes(X: Any, components: Array, problem: SharedProblem) -> Iterator[Pass]:
     """Alternate between codes and components for ever."""
     chunks = X.to_delayed().ravel()
     while True:
@@ -288,7 +268,7 @@ def _passes(X: Any, components: Array, problem: Problem) -> Iterator[Pass]:
 
 
 @delayed(pure=True)
-def _summary_of_chunk(rows: Array, shared: tuple[Array, Problem]) -> Summary:
+def _summary_of_chunk(rows: Array, shared: tuple[Array, SharedProblem]) -> Summary:
     return summarise(rows, *shared)
 
 
@@ -307,7 +287,7 @@ def _merge(earlier: Summary, later: Summary) -> Summary:
     return Summary(earlier.statistics.merge(later.statistics), earlier.cost + later.cost, earlier.energy + later.energy)
 
 
-def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
+def summarise(rows: Array, components: Array, problem: SharedProblem) -> Summary:
     """Encode a chunk and sum up what it says of the components.
 
     Parameters
@@ -316,7 +296,7 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
         Samples, NaN where missing.
     components : array of shape (q, m)
         U', in the units of the problem.
-    problem : Problem
+    problem : SharedProblem
         Penalties, units and forgetting.
     """
     total = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
@@ -324,14 +304,14 @@ def summarise(rows: Array, components: Array, problem: Problem) -> Summary:
     with suited_to(room.size):
         for i in range(0, len(rows), _ROWS_AT_ONCE):
             some = rows[i : i + _ROWS_AT_ONCE]
-            X = np.multiply(some, rows.dtype.type(1 / problem.root**2), out=room[0, : len(some)])
+            X = problem.units.to_units(some, out=room[0, : len(some)])
             if np.isinf([np.fmax.reduce(X, axis=None), np.fmin.reduce(X, axis=None)]).any():
                 raise ValueError(_INFINITE)
             total = _merge(total, _summarise(X, components, problem, room[1, : len(some)]))
     return total
 
 
-def _summarise(X: Array, components: Array, problem: Problem, residual: Array) -> Summary:
+def _summarise(X: Array, components: Array, problem: SharedProblem, residual: Array) -> Summary:
     """Of few rows, in memory that is used again and again; with x - o = Us + r, B = A U' + sum of s r'."""
     codes = next(solvers.newton(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
     value, _, square = kernels.huber_sums(X, codes, components, problem.lam, residual)
@@ -342,47 +322,31 @@ def _summarise(X: Array, components: Array, problem: Problem, residual: Array) -
     return Summary(of_residual._replace(B=of_low_rank + of_residual.B), cost, energy)
 
 
-def _adopt(
-    model: RobustPCA | OnlineRobustPCA,
-    last: Pass,
-    problem: Problem,
-    noise: tuple[float, float],
-    start: Array,
-    n: int,
-) -> None:
-    """Give the model the components that are best for the codes of the last pass."""
-    balanced = last.improved()
-    if isinstance(model, OnlineRobustPCA):
-        model._go_on_from(balanced.components, balanced.statistics, n, problem.root, noise)
-        return
-    unit = problem.root**2
-    model.components_ = balanced.components * balanced.components.dtype.type(problem.root)
-    model.n_components_ = len(balanced.components)
-    model.singular_values_ = balanced.singular_values * unit
-    model.explained_variance_ratio_ = balanced.singular_values**2 / last.summary.energy
-    one_value = np.ptp(problem.lam) == 0
-    model.rank_penalty_ = problem.lam_star * unit
-    model.outlier_penalty_ = float(problem.lam[0]) * unit if one_value else problem.lam.astype(np.float64) * unit
-    model.objective_ = (last.summary.cost + 0.5 * problem.lam_star * float(np.sum(last.components**2))) * unit**2
-    model.gap_ = nan
-    model._describe_ordinary_scores(model._outlyingness(start))
+def _found(result: Result[Pass], problem: SharedProblem, noise: tuple[float, float], n: int) -> Found:
+    """What the passes found: the components that are best for the codes of the last one."""
+    last = result.state
+    cost = last.summary.cost + 0.5 * problem.lam_star * float(np.sum(last.components**2))
+    return Found(
+        last.improved(), problem.lam_star, problem.lam, problem.units, noise, cost, last.summary.energy, n,
+        result.n_iter, result.converged,
+    )  # fmt: skip
 
 
-def _coded_block(rows: Array, model: Any) -> Array:
+def _coded_block(rows: Array, projector: Projector) -> Array:
     """Codes, and the gap as one more column."""
     if len(rows) == 0:
-        return np.zeros((0, model.n_components_ + 1), rows.dtype)
+        return np.zeros((0, projector.n_components + 1), rows.dtype)
     if np.isinf(rows).any():
         raise ValueError(_INFINITE)
     with suited_to(rows.size):
-        codes, gap = model._project(np.ascontiguousarray(rows))
+        codes, gap = projector.project(np.ascontiguousarray(rows))
     return np.column_stack([codes, gap.astype(codes.dtype)])
 
 
-def _part_of_block(rows: Array, coded: Array, model: Any, part: str) -> Array:
+def _part_of_block(rows: Array, coded: Array, projector: Projector, part: str) -> Array:
     if len(rows) == 0:
         return rows
-    return getattr(model._decomposition(rows, np.ascontiguousarray(coded[:, :-1]), coded[:, -1]), part)
+    return getattr(projector.assemble(rows, np.ascontiguousarray(coded[:, :-1]), coded[:, -1]), part)
 
 
 def _warn(result: Result[Pass], tol: float) -> None:

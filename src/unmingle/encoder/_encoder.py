@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import kernels, store
 from .._schema import Rule
 from .._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive
-from ..linalg import empty_apart, scale_root
+from ..linalg import Units, empty_apart
 from ..objective import projection, projection_gap
 from ._layers import Layers, Signs, propagate
 from ._stored import ENCODER, MOST_LAYERS
@@ -182,15 +182,16 @@ class Encoder:
 
     def rescaled(self, root: float) -> "Encoder":
         """The encoder for data ``root ** 2`` times as large: codes and components grow by ``root``."""
-        factor = self.components.dtype.type(root)
+        units = Units(root)
         A, H, t, G, readout, readout_feedback = self.layers
-        wide = 1 if self.layers.full else factor
+        decoder = A if self.layers.full else units.factors_from_units(A)
+        encoder, readout = units.factors_to_units(H), units.factors_to_units(readout)
         return replace(
             self,
-            components=self.components * factor,
-            rank_penalty=self.rank_penalty * root * root,
-            outlier_penalty=self.outlier_penalty * factor * factor,
-            layers=Layers(A * wide, H / factor, t * factor * factor, G, readout / factor, readout_feedback),
+            components=units.factors_from_units(self.components),
+            rank_penalty=units.from_units(self.rank_penalty),
+            outlier_penalty=units.from_units(self.outlier_penalty),
+            layers=Layers(decoder, encoder, units.from_units(t), G, readout, readout_feedback),
         )
 
     def astype(self, dtype: Any) -> "Encoder":
@@ -290,11 +291,10 @@ class Encoder:
             The cost of each sample is above its minimum by at most this share of it.
         """
         X, codes, outliers = self._checked(X, codes, outliers)
-        root = scale_root(self.outlier_penalty)
-        unit, down = self.rescaled(1 / root).astype(X.dtype), X.dtype.type(1 / root)
-        outliers = None if outliers is None else outliers * down * down
+        units = Units.of(self.outlier_penalty)
+        own, X, outliers = self.rescaled(1 / units.root).astype(X.dtype), units.to_units(X), units.to_units(outliers)
         return projection_gap(
-            X * down * down, unit.components, codes * down, unit.rank_penalty, unit.outlier_penalty, outliers,
+            X, own.components, units.factors_to_units(codes), own.rank_penalty, own.outlier_penalty, outliers,
             nonnegative_codes=self.nonnegative_codes, nonnegative_outliers=self.nonnegative_outliers,
         )  # fmt: skip
 

@@ -2,6 +2,15 @@
 
 from ._learned import LearnedRobustPCA
 from ._online import OnlineRobustPCA
+from ._passes import Distributable, Found, Projector, Wanted
 from ._robust_pca import RobustPCA
 
-__all__ = ["LearnedRobustPCA", "OnlineRobustPCA", "RobustPCA"]
+__all__ = [
+    "Distributable",
+    "Found",
+    "LearnedRobustPCA",
+    "OnlineRobustPCA",
+    "Projector",
+    "RobustPCA",
+    "Wanted",
+]

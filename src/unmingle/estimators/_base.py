@@ -15,15 +15,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import solvers, store
 from .._schema import Record
 from .._threads import suited_to
-from .._validation import as_floats, check_matrix, is_frame
+from .._validation import as_floats, check_matrix, given_penalties, is_frame
 from ..decomposition import Decomposition
 from ..iterate import run
-from ..linalg import scale_root
+from ..linalg import Units
 from ..prox import huber, soft_threshold
+from ._passes import Projector, Wanted
 
 Array = NDArray[np.floating[Any]]
 
-_BEYOND = 1e20
+BEYOND = 1e20
 """Entries beyond so many outlier penalties are cut: outliers they remain, and sums of them do not overflow."""
 UNSHRUNK = 1e-3
 """Share of the rank penalty at which the shrinkage of a code no longer shows in its score."""
@@ -200,8 +201,19 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _schema(cls, content: Any) -> Record:
         return cls._rules
 
-    def _projector(self) -> Self:
-        """A copy with nothing but what projections need, light enough to be sent around."""
+    def prepare_passes(self, rows: Any) -> Wanted:
+        """Check parameters and the rows of the start, and say what `unmingle.distributed.fit` shall look for."""
+        rows = self._validated(rows, reset=True)
+        penalties = given_penalties(self.rank_penalty, self.outlier_penalty, rows.shape[1])
+        return Wanted(rows, self.n_components, *penalties, self.random_state)
+
+    def projector(self) -> Projector:
+        """What takes samples apart as the model does, for `unmingle.distributed.decompose` to send around."""
+        check_is_fitted(self)
+        return Projector(self._light_copy())
+
+    def _light_copy(self) -> Self:
+        """A copy with nothing but what projections need."""
         light = type(self)(**self.get_params())
         for name in self._learnt:
             setattr(light, name, getattr(self, name))
@@ -243,7 +255,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if self.n_components_ == 0:
             return np.zeros((len(X), 0), X.dtype), np.zeros(len(X))
         exact = 1e-10 if X.dtype == np.float64 else 1e-5
-        root, problem = self._scaled_problem(X, shrinkage)
+        units, problem = self._scaled_problem(X, shrinkage)
         iterates = solvers.newton(*problem, tol=exact)
         result = run(iterates, lambda projection: float(projection.gap.max()), tol=exact, max_iter=10)
         if result.measure > 1e3 * exact:
@@ -253,19 +265,19 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return result.state.codes * X.dtype.type(root), result.state.gap
+        return units.factors_from_units(result.state.codes), result.state.gap
 
-    def _scaled_problem(self, X: Array, shrinkage: float) -> tuple[float, tuple[Array, Array, float, Array]]:
-        """(5) in units in which the largest outlier penalty is about one: their root; X, U', lam_* and lam."""
+    def _scaled_problem(self, X: Array, shrinkage: float) -> tuple[Units, tuple[Array, Array, float, Array]]:
+        """(5) in units in which the largest outlier penalty is about one: the units; X, U', lam_* and lam."""
         lam = self._thresholds(np.float64)
-        root = scale_root(lam)
+        units = Units.of(lam)
         with np.errstate(over="ignore"):
-            scaled = X / X.dtype.type(root) / X.dtype.type(root)
-        return root, (
-            np.clip(scaled, -_BEYOND, _BEYOND),
-            (self.components_ / root).astype(X.dtype),
-            shrinkage * self.rank_penalty_ / root / root,
-            (lam / root / root).astype(X.dtype),
+            scaled = units.to_units(X)
+        return units, (
+            np.clip(scaled, -BEYOND, BEYOND),
+            units.factors_to_units(self.components_).astype(X.dtype),
+            units.to_units(shrinkage * self.rank_penalty_),
+            units.to_units(lam).astype(X.dtype),
         )
 
     def _outlyingness(self, X: Array) -> Array:

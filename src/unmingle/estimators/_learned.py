@@ -1,20 +1,19 @@
 """`LearnedRobustPCA`: a trained encoder in place of iterations."""
 
 from math import ceil
-from numbers import Real
 from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .. import __version__
 from .._threads import suited_to
 from .._validation import (
     as_floats,
     check_choice,
     check_count,
     check_matrix,
+    check_optional_count,
     check_positive,
     check_share,
     generator,
@@ -22,26 +21,23 @@ from .._validation import (
     require,
 )
 from ..decomposition import Decomposition
-from ..encoder import STRUCTURES, Encoder, exact_answer, robust_weights
+from ..encoder import STRUCTURES, Encoder
 from ..iterate import Callback
 from ..learn import LOSSES
-from ..linalg import scale_root
-from ..online import Statistics, direct_step, robust_start
-from ._base import _BEYOND, Array, RobustTransformer
+from ..linalg import Units
+from ..online import robust_start
+from ._base import Array
+from ._card import card_of
+from ._passes import Found, Wanted
 from ._stored import LEARNED_ROBUST_PCA
-from ._window import Rows, Window, cut
+from ._window import Rows, Window, cut, reach_of
+from ._window_learner import WindowLearner
 
 _SOLVED = 1e-4
 """Tolerance of the dictionary that training starts from."""
-_STEPS_PER_WINDOW = 10
-"""Training steps whenever the window has moved on."""
-_REACH = 3.0
-"""Largest entries of the low-rank part beyond which entries are cut: the exact answer is the same."""
-_JUDGED = 1000
-"""Samples, at most, whose gaps the model card tells of."""
 
 
-class LearnedRobustPCA(RobustTransformer):
+class LearnedRobustPCA(WindowLearner):
     r"""Robust principal components with an encoder that was trained: outliers found in a fixed, short time.
 
     ``fit`` first solves (4) for the components U, then trains a network of ``n_layers`` layers, each of the form of one
@@ -135,7 +131,6 @@ class LearnedRobustPCA(RobustTransformer):
     True
     """
 
-    _window: Window
     _rules: ClassVar = LEARNED_ROBUST_PCA
     _learnt: ClassVar = (
         "card_",
@@ -214,36 +209,6 @@ class LearnedRobustPCA(RobustTransformer):
         with suited_to(X.size):
             return self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from one more block of a stream: the window moves on, and training with it.
-
-        Whenever ``window_step`` samples have come, the dictionary takes them in if ``update_dictionary``, with the past
-        fading by ``forgetting``, and the encoder is trained a little on the last ``window`` samples. The first samples
-        are learnt from as by `fit`. A model saved in mid-stream holds the samples of its window, one that was only
-        fitted holds none.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            Samples; NaN means missing.
-        y : array of shape (n_samples, 2, n_features), optional
-            As in `fit`.
-        """
-        step = check_count(self.window_step, "window_step")
-        X = self._validated(X, reset=not hasattr(self, "n_features_in_"))
-        news = Rows(X, self._sources(X, y))
-        if hasattr(self, "encoder_") and len(self._window.rows.sources) != len(news.sources):
-            raise ValueError("loss was changed to or from 'source' in mid-stream; call fit to begin anew.")
-        with suited_to(X.size):
-            if not hasattr(self, "encoder_") or self._window.starting:
-                news = self._begin(news)
-            waiting = self._window.fresh.followed_by(news)
-            while len(waiting.X) >= step:
-                self._follow(waiting.take(slice(step)))
-                waiting = waiting.take(slice(step, None))
-        self._window = self._window._replace(fresh=waiting)
-        return self
-
     def transform(self, X: Any) -> Array:
         """Codes of new samples, by the network.
 
@@ -258,6 +223,20 @@ class LearnedRobustPCA(RobustTransformer):
         """
         check_is_fitted(self)
         return self.encoder_.encode(cut(self._validated(X, reset=False), self._reach), n_jobs=self.n_jobs)[0]
+
+    def prepare_passes(self, rows: Any) -> Wanted:
+        """As in `RobustPCA`: passes find the dictionary; the layers are trained in `adopt_passes`."""
+        if LOSSES[check_choice(self.loss, "loss", tuple(LOSSES))].true_parts or self.update_dictionary:
+            raise ValueError(
+                "distributed.fit finds the dictionary from all rows and has no true parts; "
+                "take loss='unsupervised' or 'imitation' and update_dictionary=False."
+            )
+        return super().prepare_passes(rows)
+
+    def adopt_passes(self, found: Found, rows: Array) -> None:
+        """Train the layers for the dictionary that passes over all rows found, for `unmingle.distributed.fit`."""
+        self._learn(Rows(rows), (found.components, found.rank_penalty, found.outlier_penalty))
+        self.n_samples_seen_ = found.n_rows
 
     def _decomposed(self, data: Array, frame: Any) -> Decomposition:
         codes, gap, outliers = self._encoded(data)
@@ -283,8 +262,8 @@ class LearnedRobustPCA(RobustTransformer):
     def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
         return self._encoded(X)[:2]
 
-    def _projector(self) -> Self:
-        light = super()._projector()
+    def _light_copy(self) -> Self:
+        light = super()._light_copy()
         light.encoder_, light._reach = self.encoder_, self._reach
         return light
 
@@ -324,8 +303,8 @@ class LearnedRobustPCA(RobustTransformer):
             components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=self.n_layers, tied=bool(self.tied),
             structure=self.structure,
         )  # fmt: skip
-        self._reach = self._reach_of(start, rows.X)
-        self._root = scale_root(cut(rows.X, self._reach))
+        self._reach = reach_of(start, rows.X)
+        self._units = Units.of(cut(rows.X, self._reach))
         per_pass = max(1, round((1 - share) * len(rows.X)) // batch_size)
         steps = min(ceil(check_positive(self.max_passes, "max_passes") * per_pass), max_steps)
         training = self._train(
@@ -334,134 +313,40 @@ class LearnedRobustPCA(RobustTransformer):
         )  # fmt: skip
         self.rank_penalty_, self.outlier_penalty_ = lam_star, lam
         self._adopt(training.encoder)
-        self.history_ = np.array([(look.step, self._in_units(look.cost)) for look in training.history])
+        self.history_ = np.array([(look.step, self._units.cost_from_units(look.cost)) for look in training.history])
         self.n_samples_seen_ = len(rows.X)
         nothing = rows.take(slice(0))
         self._window = Window(nothing, nothing, self._sums(rows.take(slice(-window, None))), False, len(rows.X))
-        self.card_ = self._card(rows, training)
-        return self
-
-    def _learn_layers(self, X: Array, components: Array, rank_penalty: float, outlier_penalty: Any, n: int) -> Self:
-        """Train on some rows for a dictionary that was found elsewhere, from n rows."""
-        self._learn(Rows(X), (components, rank_penalty, outlier_penalty))
-        self.n_samples_seen_ = n
+        self.card_ = card_of(self, rows.X, training)
         return self
 
     def _solve(self, X: Array) -> tuple[Array, float, Any]:
         """The dictionary of (4), and the penalties."""
-        n_components = None if self.n_components is None else check_count(self.n_components, "n_components")
+        n_components = check_optional_count(self.n_components, "n_components")
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, X.shape[1])
         part = robust_start(X, n_components, *penalties, tol=_SOLVED, random_state=self._seed)
         return part.components, part.rank_penalty, part.outlier_penalty
 
-    def _reach_of(self, start: Encoder, X: Array) -> float:
-        """How far entries may reach: an exact answer knows only the sign of what is beyond, an encoder all of it."""
-        root = scale_root(start.outlier_penalty)
-        unit, factor = start.rescaled(1 / root), X.dtype.type(1 / root)
-        with np.errstate(over="ignore"):
-            near = np.clip(X * factor * factor, -_BEYOND, _BEYOND)
-        codes, _ = exact_answer(unit, near)
-        largest = float(np.max(np.abs(codes @ unit.components), initial=0.0))
-        return (_REACH * largest + float(unit.outlier_penalty.max())) * root * root
-
     def _train(self, start: Encoder, rows: Rows, steps: int, validation: float, seed: Any, **options: Any) -> Any:
         """Training in units in which the largest entry is about one; its encoder in those of the data."""
         learn = require("unmingle.learn", "train")
-        unit, scaled = start.rescaled(1 / self._root), rows.within(self._reach).scaled(1 / self._root)
+        unit, scaled = start.rescaled(1 / self._units.root), rows.within(self._reach).to_units(self._units)
         training = learn.train(
             unit, scaled.X, loss=self.loss, targets=scaled.sources or None, max_steps=steps,
             sample_weight=None if LOSSES[self.loss].true_parts else "robust",
             batch_size=self.batch_size, step_size=self.step_size, validation=validation, random_state=seed, **options,
         )  # fmt: skip
-        return training._replace(encoder=training.encoder.rescaled(self._root))
-
-    def _in_units(self, cost: float) -> float:
-        """A cost of training in units of the data, infinite if it is beyond all numbers."""
-        with np.errstate(over="ignore"):
-            return float(np.float64(cost) * np.float64(self._root) ** 4)
+        return training._replace(encoder=training.encoder.rescaled(self._units.root))
 
     def _adopt(self, encoder: Encoder) -> None:
         self.encoder_, self.components_, self.n_components_ = encoder, encoder.components, len(encoder.components)
 
-    def _begin(self, news: Rows) -> Rows:
-        """Learn from the first samples of a stream, again whenever they have become half as many more."""
-        size = check_count(self.window, "window")
-        before = self._window.rows if hasattr(self, "encoder_") else news.take(slice(0))
-        n_learnt = self._window.n_learnt if hasattr(self, "encoder_") else 0
-        room = size - len(before.X)
-        rows = before.followed_by(news.take(slice(room)))
-        if len(rows.X) >= min(1.5 * n_learnt, size):
-            check_matrix(rows.X)
-            self._learn(rows)
-        self.n_samples_seen_ = len(rows.X)
-        nothing = Statistics.empty(*self.components_.shape)
-        self._window = self._window._replace(rows=rows, past=nothing, starting=len(rows.X) < size)
-        return news.take(slice(room, None))
-
-    def _follow(self, block: Rows) -> None:
-        """Move the window on by a block: dictionary, then layers.
-
-        Samples in the window are encoded anew each time, those that leave it enter the sums for good: codes made with
-        an old dictionary would hold the new one back.
-        """
-        known = self._window.rows.followed_by(block)
-        leaving, rows = known.take(slice(-self.window)), known.take(slice(-self.window, None))
-        past = self._window.past.merge(self._sums(leaving))
-        encoder = self.encoder_
-        if self.update_dictionary:
-            unit = self.encoder_.rescaled(1 / self._root)
-            now = past.merge(self._sums(rows))
-            encoder = unit.moved_to(direct_step(now, unit.rank_penalty)).rescaled(self._root)
-        self.n_samples_seen_ += len(block.X)
-        if not np.isnan(rows.X).all():
-            seed = [self._seed, self.n_samples_seen_]
-            encoder = self._train(encoder, rows, _STEPS_PER_WINDOW, 0.0, seed).encoder
-        self._adopt(encoder)
-        self._window = self._window._replace(rows=rows, past=past)
-
-    def _sums(self, rows: Rows) -> Statistics:
-        """Statistics of samples as the network encodes them, in units of training."""
-        scaled, unit = rows.within(self._reach).scaled(1 / self._root), self.encoder_.rescaled(1 / self._root)
-        codes, outliers = unit.encode(scaled.X)
-        low_rank = codes @ unit.components.astype(codes.dtype)
-        cleaned = scaled.sources[0] if scaled.sources else scaled.X - outliers
-        share = np.sqrt(robust_weights(unit, scaled.X))[:, None].astype(codes.dtype)
-        return Statistics.of(share * codes, share * np.where(np.isnan(cleaned), low_rank, cleaned), self._fading())
-
-    def _fading(self) -> float:
-        """What every sample of a stream multiplies the weight of the past by."""
-        if isinstance(self.forgetting, str) and self.forgetting == "auto":
-            return 1 - 1 / self.window
-        if not (isinstance(self.forgetting, Real) and 0 < self.forgetting <= 1):
-            raise ValueError(f"forgetting must be above 0 and at most 1, or 'auto', got {self.forgetting!r}.")
-        return float(self.forgetting)
-
-    def _card(self, rows: Rows, training: Any) -> dict[str, Any]:
-        """What was trained on what, and how good it became."""
-        some = rows.X[:: max(1, len(rows.X) // _JUDGED)]
-        gap = self._project(some)[1]
-        return {
-            "made by": f"unmingle {__version__}",
-            "samples": len(rows.X),
-            "features": rows.X.shape[1],
-            "components": self.n_components_,
-            "layers": f"{self.n_layers}, {'tied' if self.tied else 'untied'}, {self.structure}",
-            "loss": self.loss,
-            "dictionary trained": bool(self.update_dictionary),
-            "rank penalty": self.rank_penalty_,
-            "outlier penalty": float(np.mean(self.outlier_penalty_)),
-            "steps": training.history[-1].step,
-            "validation cost, untrained": self._in_units(training.history[0].cost),
-            "validation cost, trained": self._in_units(training.history[-1].best),
-            "median relative gap on training data": float(np.median(gap)),
-        }
-
     def _state_to_store(self) -> dict[str, Any]:
-        own = {"seed": self._seed, "root": self._root, "reach": self._reach}
+        own = {"seed": self._seed, "root": self._units.root, "reach": self._reach}
         return {"encoder": self.encoder_._to_store(), "stream": {**own, **self._window._to_store()}}
 
     def _state_from_store(self, content: dict[str, Any]) -> None:
         stream = content["stream"]
         self._adopt(Encoder._from_store(content["encoder"]))
         self._window = Window._from_store(stream)
-        self._seed, self._root, self._reach = int(stream["seed"]), float(stream["root"]), float(stream["reach"])
+        self._seed, self._units, self._reach = int(stream["seed"]), Units(float(stream["root"])), float(stream["reach"])

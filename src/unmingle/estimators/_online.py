@@ -1,7 +1,6 @@
 """`OnlineRobustPCA`: components of a stream."""
 
 from hashlib import sha256
-from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
@@ -11,11 +10,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import store
 from .._threads import suited_to
-from .._validation import as_floats, check_choice, check_count, check_matrix, generator, given_penalties
+from .._validation import (
+    as_floats,
+    check_choice,
+    check_count,
+    check_matrix,
+    check_optional_count,
+    check_optional_forgetting,
+    generator,
+    given_penalties,
+)
 from ..encoder import MOST_LAYERS
 from ..iterate import Callback, Progress
-from ..online import Settings, Statistics, Tracker
+from ..online import Tracker, TrackerSettings
 from ._base import Array, RobustTransformer
+from ._passes import Found, Wanted
 from ._stored import ONLINE_ROBUST_PCA, STEPS
 from ._stream import batches, first_row, in_memory
 
@@ -110,6 +119,7 @@ class OnlineRobustPCA(RobustTransformer):
     True
     """
 
+    _tracker: Tracker | None
     _rules: ClassVar = ONLINE_ROBUST_PCA
     _learnt: ClassVar = (
         "components_",
@@ -237,33 +247,45 @@ class OnlineRobustPCA(RobustTransformer):
         self.frozen_ = bool(frozen)
         return self
 
+    def prepare_passes(self, rows: Any) -> Wanted:
+        """As in `RobustPCA`; with ``forgetting`` below 1 later rows weigh more, and "auto" weighs all alike."""
+        return super().prepare_passes(rows)._replace(forgetting=self._settings().forgetting or 1.0)
+
+    def adopt_passes(self, found: Found, rows: Array) -> None:
+        """Go on from what passes over all rows found, for `unmingle.distributed.fit`."""
+        self._start("")
+        balanced = found.balanced
+        self._tracker = Tracker.from_statistics(
+            self._settings(), self._rng(), balanced.components, balanced.statistics, found.n_rows, found.units,
+            found.noise,
+        )  # fmt: skip
+        self._publish()
+
     @property
     def _n_seen(self) -> int:
         return self._tracker.n_seen if self._tracker else 0
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> TrackerSettings:
         """The parameters, checked."""
-        n_components = None if self.n_components is None else check_count(self.n_components, "n_components")
+        n_components = check_optional_count(self.n_components, "n_components")
         start_size = check_count(self.start_size, "start_size")
-        automatic = isinstance(self.forgetting, str) and self.forgetting == "auto"
-        if not automatic and not (isinstance(self.forgetting, Real) and 0 < self.forgetting <= 1):
-            raise ValueError(f"forgetting must be above 0 and at most 1, or 'auto', got {self.forgetting!r}.")
+        forgetting = check_optional_forgetting(self.forgetting)
         rank_penalty, outlier_penalty = given_penalties(self.rank_penalty, self.outlier_penalty, self.n_features_in_)
-        return Settings(
+        return TrackerSettings(
             n_components,
             rank_penalty,
             outlier_penalty,
-            None if automatic else float(self.forgetting),
+            forgetting,
             check_choice(self.dictionary_step, "dictionary_step", STEPS),
             max(start_size, 2 * min(n_components or 0, self.n_features_in_)),
-            None if self.n_layers is None else check_count(self.n_layers, "n_layers", MOST_LAYERS),
+            check_optional_count(self.n_layers, "n_layers", MOST_LAYERS),
         )
 
     def _start(self, origin: str) -> None:
         """Forget everything."""
         for name in set(self._learnt) - {"n_features_in_"}:
             self.__dict__.pop(name, None)
-        self._tracker: Tracker | None = None
+        self._tracker = None
         self._origin = origin
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -273,31 +295,17 @@ class OnlineRobustPCA(RobustTransformer):
         if self._tracker is None:
             self._tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, self._rng())
         with suited_to(batch.size):
-            self._tracker.learn(batch.astype(self._tracker.components.dtype, copy=False))
+            self._tracker.learn(batch.astype(self._tracker.dtype, copy=False))
 
     def _rng(self) -> np.random.Generator:
         """A generator of our own, of the kind that can be stored."""
         return np.random.default_rng(generator(self.random_state).integers(2**63))
 
-    def _go_on_from(
-        self, components: Array, statistics: Statistics, n_seen: int, root: float, noise: tuple[float, float]
-    ) -> None:
-        """Take over what was learnt elsewhere; see `Tracker.from_statistics`."""
-        self._start("")
-        self._tracker = Tracker.from_statistics(
-            self._settings(), self._rng(), components, statistics, n_seen, root, noise
-        )
-        self._publish()
-
     def _publish(self) -> Self:
         """Set the attributes from the state of the tracker, in the units of the data."""
         tracker = cast(Tracker, self._tracker)
-        root = tracker.root or 1.0
-        rank_penalty, outlier_penalty = tracker.penalties
-        self.components_ = tracker.components * tracker.components.dtype.type(root)
-        self.n_components_ = len(tracker.components)
-        self.rank_penalty_, self.outlier_penalty_ = rank_penalty * root * root, outlier_penalty * root * root
-        self.noise_level_ = tracker.pace.noise * root * root
+        self.components_, self.rank_penalty_, self.outlier_penalty_, self.noise_level_ = tracker.learnt
+        self.n_components_ = len(self.components_)
         self.n_samples_seen_, self.n_jumps_ = tracker.n_seen, tracker.n_jumps
         self.frozen_ = getattr(self, "frozen_", False)
         return self

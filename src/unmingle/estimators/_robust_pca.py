@@ -1,5 +1,6 @@
 """`RobustPCA`: components of one matrix."""
 
+from math import nan
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,9 @@ from .._threads import suited_to
 from .._validation import check_choice, check_matrix, check_positive
 from ..decomposition import decompose
 from ..iterate import Callback, run
+from ..penalties import NORMAL_MAD
 from ._base import UNSHRUNK, Array, RobustTransformer
+from ._passes import Found
 from ._stored import ROBUST_PCA
 
 _PASSES, _MOST, _STEADY = 200, 0.99, 1e-7
@@ -176,6 +179,17 @@ class RobustPCA(RobustTransformer):
             self._describe_ordinary_scores(self._scores(X, self._unshrunk(X, part.codes)))
         return self
 
+    def adopt_passes(self, found: Found, rows: Array) -> None:
+        """Become fitted by what passes over all rows found, for `unmingle.distributed.fit`."""
+        self.components_ = found.components
+        self.n_components_ = len(found.components)
+        self.rank_penalty_, self.outlier_penalty_ = found.rank_penalty, found.outlier_penalty
+        self.objective_, self.gap_ = found.objective, nan
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.singular_values_ = found.singular_values
+        self.explained_variance_ratio_ = found.explained_variance_ratio
+        self._describe_ordinary_scores(self._outlyingness(rows))
+
     def outlier_flags(self, X: Any, *, false_alarm_rate: float = 0.01) -> NDArray[np.bool_]:
         """Whether each sample is stranger than the training data's ordinary samples.
 
@@ -206,18 +220,17 @@ class RobustPCA(RobustTransformer):
         """
         if self.n_components_ == 0:
             return codes
-        root, problem = self._scaled_problem(X, UNSHRUNK)
-        unit = X.dtype.type(root)
-        iterates = solvers.algorithm_1_of_matrix(*problem, codes / unit)
+        units, problem = self._scaled_problem(X, UNSHRUNK)
+        iterates = solvers.algorithm_1_of_matrix(*problem, units.factors_to_units(codes))
         result = run(iterates, lambda state: float(np.quantile(state.step, _MOST)), tol=_STEADY, max_iter=_PASSES)
-        return result.state.codes * unit
+        return units.factors_from_units(result.state.codes)
 
     def _describe_ordinary_scores(self, scores: Array) -> None:
         n, q = len(scores), self.n_components_
         unseen = (n + q) / (n - q) if n >= 2 * q else 1.0  # what q components fitted to n samples explain too much
         roots = np.cbrt(unseen * scores)
         self.score_center_ = float(np.median(roots))
-        self.score_scale_ = 1.4826 * float(np.median(np.abs(roots - self.score_center_)))
+        self.score_scale_ = NORMAL_MAD * float(np.median(np.abs(roots - self.score_center_)))
 
 
 def _energy_shares(singular_values: Array, clean: Array) -> Array:

@@ -4,8 +4,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..encoder import Encoder, exact_answer
+from ..linalg import Units
 from ..online import Statistics
-from ._base import Array
+from ._base import BEYOND, Array
+
+_REACH = 3.0
+"""Largest entries of the low-rank part beyond which entries are cut: the exact answer is the same."""
+
+
+def reach_of(start: Encoder, X: Array) -> float:
+    """How far entries may reach: an exact answer knows only the sign of what is beyond, an encoder all of it."""
+    units = Units.of(start.outlier_penalty)
+    scaled = start.rescaled(1 / units.root)
+    with np.errstate(over="ignore"):
+        near = np.clip(units.to_units(X), -BEYOND, BEYOND)
+    codes, _ = exact_answer(scaled, near)
+    largest = float(np.max(np.abs(codes @ scaled.components), initial=0.0))
+    return units.from_units(_REACH * largest + float(scaled.outlier_penalty.max()))
 
 
 def cut(X: Array, reach: float) -> Array:
@@ -35,10 +51,9 @@ class Rows(NamedTuple):
         """Samples cut to [-reach, reach]."""
         return self._replace(X=cut(self.X, reach))
 
-    def scaled(self, root: float) -> "Rows":
-        """All numbers times root^2."""
-        factor = self.X.dtype.type(root)
-        X, *sources = (part * factor * factor for part in (self.X, *self.sources))
+    def to_units(self, units: Units) -> "Rows":
+        """All numbers in other units."""
+        X, *sources = map(units.to_units, (self.X, *self.sources))
         return Rows(X, tuple(sources))
 
 

@@ -1,8 +1,9 @@
 """What follows a stream: sums of encoded samples, the dictionary that is best for them, noise level, and tracker."""
 
-from ._noise import Pace
-from ._settings import Settings
-from ._start import noise_and_floor, robust_start
+from ._dictionary import Dictionary
+from ._noise import NoiseTracker, noise_and_floor
+from ._settings import TrackerSettings
+from ._start import robust_start
 from ._statistics import Balanced, Statistics, balance, block_coordinate_step, direct_step, recursive_step
 from ._stored import TRACKER
 from ._tracker import Tracker
@@ -10,10 +11,11 @@ from ._tracker import Tracker
 __all__ = [
     "TRACKER",
     "Balanced",
-    "Pace",
-    "Settings",
+    "Dictionary",
+    "NoiseTracker",
     "Statistics",
     "Tracker",
+    "TrackerSettings",
     "balance",
     "block_coordinate_step",
     "direct_step",

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..penalties import NORMAL_MAD
+from ..decomposition import Decomposition
+from ..linalg import Units
+from ..penalties import NORMAL_MAD, from_noise, noise_floor
 
-__all__ = ["Pace"]
+__all__ = ["NoiseTracker", "noise_and_floor"]
 
 Array = NDArray[np.floating[Any]]
 
@@ -25,32 +27,41 @@ _RELAXED = 100
 """Ages after which a best noise level that is not reached any more is forgotten."""
 
 
+def noise_and_floor(part: Decomposition, X: Array, *, automatic: bool) -> tuple[float, float]:
+    """Noise level of a decomposed matrix, from its automatic penalty or its residual, and the least that it may be."""
+    n, m = X.shape
+    if automatic:
+        return part.rank_penalty / from_noise(1.0, n, m).rank_penalty, noise_floor(X)
+    freedom = max((1 - part.rank / n) * (1 - part.rank / m), 1 / min(n, m))
+    return NORMAL_MAD * float(np.nanmedian(np.abs(X - part.low_rank))) / sqrt(freedom), noise_floor(X)
+
+
 @dataclass
-class Pace:
+class NoiseTracker:
     """Noise level of a stream, and its age, which grows with the samples and falls when the stream drifts.
 
     The components of a stream that drifts are always behind, and the further, the longer the window: their lag shows as
     noise. So the window grows with the stream for as long as the noise level stays near its best.
     """
 
-    noise: float = 0.0
+    level: float = 0.0
     floor: float = 0.0
-    least_noise: float = 0.0
+    """The level is at least this."""
+    least: float = 0.0
+    """The best level of late."""
     age: float = 0.0
 
-    def restart(self, n: int, noise: float, floor: float) -> None:
+    def restart(self, n: int, level: float, floor: float) -> None:
         """Begin with n samples, all of the same weight."""
         self.floor = floor
-        self.noise = self.least_noise = max(noise, floor)
+        self.level = self.least = max(level, floor)
         self.age = (1 + _FADE) * n
 
-    def rescale(self, factor: float) -> None:
-        """Change the units of the noise."""
-        self.noise, self.floor, self.least_noise = (
-            factor * level for level in (self.noise, self.floor, self.least_noise)
-        )
+    def to_units(self, units: Units) -> None:
+        """Measure the noise in other units."""
+        self.level, self.floor, self.least = map(units.to_units, (self.level, self.floor, self.least))
 
-    def hear(self, deviations: Array, freedom: float, shortest: int) -> None:
+    def update(self, deviations: Array, freedom: float, shortest: int) -> None:
         """Take in the absolute deviations of some samples from their projections.
 
         Parameters
@@ -68,9 +79,9 @@ class Pace:
         if known.size == 0:
             return
         level = max(NORMAL_MAD * float(np.median(known)) / sqrt(freedom), self.floor)
-        self.noise *= (level / self.noise) ** (n / (n + _MEMORY))
-        self.least_noise = min(self.noise, self.least_noise * (1 + n / (_RELAXED * self.age)))
-        if self.noise > _DRIFT * self.least_noise:
+        self.level *= (level / self.level) ** (n / (n + _MEMORY))
+        self.least = min(self.level, self.least * (1 + n / (_RELAXED * self.age)))
+        if self.level > _DRIFT * self.least:
             self.age = max(self.age * 2.0 ** (-n / _MEMORY), min(self.age + n, (1 + _FADE) * shortest))
         else:
             self.age += n

@@ -5,7 +5,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrackerSettings:
     """How to follow a stream; None leaves the choice to the data."""
 
     n_components: int | None = None

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from ..linalg import Units
+
 __all__ = ["Balanced", "Statistics", "balance", "block_coordinate_step", "direct_step", "recursive_step"]
 
 Array = NDArray[np.floating[Any]]
@@ -94,6 +96,10 @@ class Statistics(NamedTuple):
     def select(self, kept: NDArray[np.bool_]) -> "Statistics":
         """Sums for some of the codes."""
         return self._replace(A=self.A[np.ix_(kept, kept)], B=self.B[kept])
+
+    def to_units(self, units: Units) -> "Statistics":
+        """Sums of codes and samples measured in other units."""
+        return self._replace(A=units.to_units(self.A), B=units.factors_to_units(units.to_units(self.B)))
 
     def system(self, lam_star: float) -> Matrix:
         """A + lam_* I, the matrix of (9)."""

@@ -1,9 +1,17 @@
 """What a file holds of a tracker."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._schema import FLOATS, LEAST, Array, Count, Either, Flag, Number, OneOf, Record
-from ._noise import Pace
+from ..linalg import Units
+from ._dictionary import Dictionary
+from ._noise import NoiseTracker
+from ._statistics import Statistics
+
+if TYPE_CHECKING:
+    from ._tracker import Tracker
 
 _AMOUNT = Number(0.0, 1e300)
 _LARGEST_ROOT = 2.0**520
@@ -23,11 +31,11 @@ TRACKER = Record(
         "solved_at": Count(),
         "doubt": Count(),
         "root": Either(OneOf(0.0), Number(1 / _LARGEST_ROOT, _LARGEST_ROOT)),
-        "pace": Record({"noise": _AMOUNT, "floor": _AMOUNT, "least_noise": _AMOUNT, "age": _AMOUNT}),
         "step_penalty": _AMOUNT,
         "unbalanced": Count(),
         "n_seen": Count(),
         "n_jumps": Count(),
+        "pace": Record({"noise": _AMOUNT, "floor": _AMOUNT, "least_noise": _AMOUNT, "age": _AMOUNT}),
         "weight": _AMOUNT,
         "decay": Number(0.0, 1.0),
         "rng": Record(
@@ -40,12 +48,47 @@ TRACKER = Record(
         ),
     }
 )
+_PLAIN = ("start_size", "starting", "solved_at", "doubt", "n_seen", "n_jumps", "waiting", "reach")
+"""Fields of a tracker that a file holds under the same name."""
 
 
-def check_state(content: dict[str, Any], pace: Pace) -> None:
+def to_store(tracker: "Tracker") -> dict[str, Any]:
+    """All of a tracker, under the names that files have had from the first: "pace" is what we call noise."""
+    noise, dictionary = tracker.noise, tracker.dictionary
+    return {name: getattr(tracker, name) for name in _PLAIN} | {
+        "root": 0.0 if tracker.units is None else tracker.units.root,
+        "pace": {"noise": noise.level, "floor": noise.floor, "least_noise": noise.least, "age": noise.age},
+        "step_penalty": dictionary.step_penalty,
+        "unbalanced": dictionary.unbalanced,
+        "components": dictionary.components,
+        "code": dictionary.code,
+        **dictionary.statistics._asdict(),
+        "rng": tracker.rng.bit_generator.state,
+    }
+
+
+def from_store(values: dict[str, Any], kind: str) -> dict[str, Any]:
+    """The fields of a tracker with dictionary steps of some kind, from what `to_store` gave."""
+    pace = values["pace"]
+    noise = NoiseTracker(pace["noise"], pace["floor"], pace["least_noise"], pace["age"])
+    _check(values, noise)
+    sums = Statistics(*(values[name] for name in Statistics._fields))
+    rng = np.random.default_rng()
+    rng.bit_generator.state = values["rng"]
+    return {name: values[name] for name in _PLAIN} | {
+        "rng": rng,
+        "dictionary": Dictionary(
+            values["components"], sums, values["code"], kind, values["step_penalty"], values["unbalanced"]
+        ),
+        "noise": noise,
+        "units": Units(values["root"]) if values["root"] else None,
+    }
+
+
+def _check(values: dict[str, Any], noise: NoiseTracker) -> None:
     """Refuse a tracker that has nothing to follow with, or that waits for samples that are there."""
-    started = not content["starting"]
-    if started and not (len(content["components"]) and min(pace.noise, pace.least_noise, pace.age) >= LEAST):
+    started = not values["starting"]
+    if started and not (len(values["components"]) and min(noise.level, noise.least, noise.age) >= LEAST):
         raise ValueError("a stream that has started needs components, a noise level and an age")
-    if not started and len(content["waiting"]) >= content["start_size"]:
+    if not started and len(values["waiting"]) >= values["start_size"]:
         raise ValueError("a stream that is starting has fewer samples than it waits for")

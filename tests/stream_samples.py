@@ -1,0 +1,21 @@
+"""Samples of streams, all at once."""
+
+import numpy as np
+
+from unmingle.synth import subspace_stream
+
+STEPS = ("block", "direct", "recursive")
+
+
+def stream_of(n, m=60, rank=3, **options):
+    """All samples of a stream, their low-rank part, and the basis at its end."""
+    blocks = list(subspace_stream(n, m, rank, random_state=0, **{"noise": 0.05, **options}))
+    return *(np.concatenate(parts) for parts in zip(*((b.X, b.low_rank) for b in blocks), strict=True)), blocks[
+        -1
+    ].basis
+
+
+def rows_of(n, **options):
+    """All samples of a stream, and the basis at its end."""
+    X, _, basis = stream_of(n, **options)
+    return X, basis
