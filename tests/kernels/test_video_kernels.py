@@ -7,9 +7,9 @@ import pytest
 from scipy import ndimage
 
 from unmingle.apps.video._scene_change import robust_line
-from unmingle.kernels import Memory, Scenery, Workspace, frame_codes, learn_from_frame, look_at_frame, zeros_for
+from unmingle.kernels import Memory, Scenery, Workspace, detect_in_frame, frame_codes, learn_from_frame, zeros_for
 from unmingle.kernels._regions import keep_regions
-from unmingle.kernels._video import count_neighbours
+from unmingle.kernels._video_detection import count_neighbours
 from unmingle.kernels._video_learning import follow_noise
 from unmingle.online import Statistics, recursive_step
 from unmingle.solvers import newton
@@ -63,7 +63,7 @@ def test_layers_end_at_the_exact_codes_whatever_the_step(rng):
     np.testing.assert_allclose(found, exact, rtol=2e-4)
 
 
-@pytest.mark.parametrize(("kernel", "groups"), [(look_at_frame, (Workspace, Scenery)), (learn_from_frame, (Memory,))])
+@pytest.mark.parametrize(("kernel", "groups"), [(detect_in_frame, (Workspace, Scenery)), (learn_from_frame, (Memory,))])
 def test_arguments_come_in_groups_whose_fields_are_their_names(kernel, groups):
     fields = [name for group in groups for name in group._fields]
     assert list(signature(kernel).parameters)[-len(fields) :] == fields
@@ -107,7 +107,7 @@ def look(frame, scale, components, codes, variance, channels=1, side=7, least_ar
         zeros=zeros_for(len(codes)),
     )
     flat, painted, found = frame.reshape(-1), background.reshape(-1), mask.reshape(-1)
-    boxes = look_at_frame(flat, height, width, (4.0, 9.0), 0, painted, found, in_words(mask), *canvas, *known)
+    boxes = detect_in_frame(flat, height, width, (4.0, 9.0), 0, painted, found, in_words(mask), *canvas, *known)
     return background, canvas.deviation.reshape(frame.shape), mask, near.astype(bool).reshape(height, width), boxes
 
 

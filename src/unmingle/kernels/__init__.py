@@ -14,7 +14,7 @@ from ._newton import newton_projection
 from ._robust import column_medians
 from ._samples import alternation_pass
 from ._stream import cleaning_pass
-from ._video import Scenery, Workspace, frame_codes, look_at_frame, zeros_for
+from ._video_detection import Scenery, Workspace, detect_in_frame, frame_codes, zeros_for
 from ._video_learning import KNOWN, Memory, learn_from_frame
 
 __all__ = [
@@ -28,12 +28,12 @@ __all__ = [
     "clip_slopes",
     "clipped_norm",
     "column_medians",
+    "detect_in_frame",
     "encode_layers",
     "frame_codes",
     "huber_sums",
     "huber_sweep",
     "learn_from_frame",
-    "look_at_frame",
     "misfit_cost",
     "misfit_slopes",
     "multiplier_sweep",

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._compile import announced, compiled, merged, piece
 from ._small import clip, read, solve_positive
-from ._video import CHUNK, LARGE_CHUNK, explained
+from ._video_detection import CHUNK, LARGE_CHUNK, explained
 
 KNOWN = 2
 """Foreground, as is known from elsewhere."""

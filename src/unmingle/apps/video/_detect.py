@@ -1,17 +1,34 @@
-"""From the codes of a frame to its mask."""
+"""The rule of the mask: from the codes of a frame to its foreground; its passes are in `kernels._video_detection`."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from ... import kernels
-from ._background import Background
+from ._background import NOISE_SAMPLES, Background
 
 Array = NDArray[Any]
 
+WEAK = 0.65
+"""Deviations of so much of the threshold belong to the foreground if they are connected to it."""
 SMALLEST_SHARE = 1.0 / 1000.0
 """Of what is watched: smaller regions are no objects, unless said otherwise."""
+
+
+def mask_thresholds(false_alarm_rate: float) -> tuple[float, float]:
+    """Squares of the deviations, in units of the noise, from which on a pixel is weakly and strongly marked.
+
+    Noise that is known from some frames has Student's distribution, and exceeds the strong one at this rate.
+    """
+    strong = float(stdtrit(NOISE_SAMPLES - 1, 0.5 * false_alarm_rate)) ** 2
+    return WEAK**2 * strong, strong
+
+
+def side_of_square(height: int) -> int:
+    """Side of the square in which most pixels must be marked, for pictures of so many rows."""
+    return 7 if height >= 200 else 5 if height >= 100 else 3
 
 
 class Detection(NamedTuple):
@@ -34,7 +51,7 @@ class Detector:
         self,
         shape: tuple[int, ...],
         dtype: Any,
-        smoothing: int,
+        smoothing: int | None,
         least_area: int | None,
         drop_shadows: bool,
         region: Array | None,
@@ -48,7 +65,7 @@ class Detector:
         size, entries = height * width, height * width * self.channels
         self.canvas = kernels.Workspace(
             channels=(0,) * self.channels,
-            square=(0,) * smoothing,
+            square=(0,) * (smoothing or side_of_square(height)),
             region=None if region is None else region.reshape(-1).view(np.uint8),
             drop_shadows=drop_shadows,
             least_area=max(1, round(SMALLEST_SHARE * self.watched)) if least_area is None else least_area,
@@ -66,13 +83,13 @@ class Detector:
         fitting = type(frame) is np.ndarray and frame.shape == self.format[0] and frame.dtype == self.format[1]
         return fitting and frame.dtype.kind == "u" and frame.flags.carray
 
-    def detect(self, model: Background, frame: Array, factors: tuple[float, float], n_layers: int) -> Detection:
+    def detect(self, model: Background, frame: Array, thresholds: tuple[float, float], n_layers: int) -> Detection:
         """Find the background and the mask of a frame; its codes by layers, if any, otherwise they are the model's."""
         background, mask = np.empty(*self.format), np.empty(self.pixels, dtype=np.bool_)
         flat = mask.reshape(-1)
         words = self.no_words if self.pixels[1] % 8 else flat.view(np.uint64)
-        regions = kernels.look_at_frame(
-            frame.reshape(-1), *self.pixels, factors, n_layers, background.reshape(-1), flat, words,
+        regions = kernels.detect_in_frame(
+            frame.reshape(-1), *self.pixels, thresholds, n_layers, background.reshape(-1), flat, words,
             *self.canvas, *model.scene,
         )  # fmt: skip
         return Detection(background, mask, regions.tolist(), self.canvas.near, self.canvas.deviation)

@@ -5,7 +5,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from ... import kernels, store
 from ..._schema import Rule
@@ -13,8 +12,8 @@ from ..._threads import suited_to
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
 from ...encoder import MOST_LAYERS, Encoder
 from ...media import check_pixels, described
-from ._background import MOST_COMPONENTS, NOISE_SAMPLES, Background, white_of
-from ._detect import Detection, Detector
+from ._background import MOST_COMPONENTS, Background, white_of
+from ._detect import Detection, Detector, mask_thresholds
 from ._result import Box, Separation, State
 from ._scene_change import SceneChange, gain_and_offset
 from ._storing import KIND, SETTINGS, restored, schema_of, to_store
@@ -23,8 +22,6 @@ Array = NDArray[Any]
 
 LEARN_EVERY = 2
 """Frames from one that is learnt to the next."""
-WEAK = 0.65
-"""Deviations of so much of the threshold belong to the foreground if they are connected to it."""
 LONGEST_PATIENCE = 59999
 """Frames that are counted for a pixel."""
 QUICK_PATIENCE = 3
@@ -152,8 +149,7 @@ class Stream:
         if not check_share(rate, "false_alarm_rate") > 0:
             raise ValueError("false_alarm_rate must be above 0.")
         self._false_alarm_rate = float(rate)
-        strong = float(stdtrit(NOISE_SAMPLES - 1, 0.5 * self._false_alarm_rate)) ** 2
-        self._factors = WEAK**2 * strong, strong
+        self._thresholds = mask_thresholds(self._false_alarm_rate)
 
     def freeze(self, frozen: bool = True) -> Self:
         """Stop learning: every frame is separated by what is known. ``freeze(False)`` goes on learning.
@@ -229,11 +225,11 @@ class Stream:
     ) -> Separation:
         detector, x = self._ready_detector(), frame.reshape(-1)
         layers = self.n_layers if known is None and self.encoder == "layers" else self._encoded(model, x, known)
-        detection = detector.detect(model, frame, self._factors, layers)
+        detection = detector.detect(model, frame, self._thresholds, layers)
         score = self._score(detection)
         if self._scene_change.disturbed(score) if learn else self._scene_change.exceeded_by(score):
             self._relight(model, x, detection, known, learn)
-            detection = detector.detect(model, frame, self._factors, 0)
+            detection = detector.detect(model, frame, self._thresholds, 0)
             score = self._score(detection)
         if known is not None:
             detection.near[known] = kernels.KNOWN
@@ -264,7 +260,7 @@ class Stream:
         self._learnt_at = index
         patience = QUICK_PATIENCE if adapting else min(self.patience or 0, LONGEST_PATIENCE)
         inside, still = model.learn(
-            x, self._ready_detector().channels, detection.deviation, detection.near, self._factors[1], frames,
+            x, self._ready_detector().channels, detection.deviation, detection.near, self._thresholds[1], frames,
             self.forgetting**frames, patience, isinstance(self.encoder, Encoder),
         )  # fmt: skip
         self._scene_change.judge(score, still / inside if inside else 0.0, len(detection.regions))
@@ -344,8 +340,7 @@ class Stream:
         height, width = shape[:2]
         if self.region is not None and self.region.shape != (height, width):
             raise ValueError(f"region must have the shape of the frames, {(height, width)}; got {self.region.shape}.")
-        side = self.smoothing or (7 if height >= 200 else 5 if height >= 100 else 3)
-        self._detector = Detector(shape, dtype, side, self.min_area, not self.shadows, self.region)
+        self._detector = Detector(shape, dtype, self.smoothing, self.min_area, not self.shadows, self.region)
 
     def _known(self, known: Any) -> Array:
         pixels, array = self._ready_detector().pixels, np.asarray(known)

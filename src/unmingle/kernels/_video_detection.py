@@ -306,7 +306,7 @@ def _pool_channels(marked, channels, frame, background, scale, drop_shadows, pix
 
 @announced
 @compiled
-def look_at_frame(
+def detect_in_frame(
     frame, height, width, factors, n_layers, background, mask, words,
     channels, square, region, drop_shadows, least_area, deviation, marked, pooled, counts, strong, near,
     scale, white, atoms, codes, variance, least, sample, sampled, step, lam_star, lam, zeros,
