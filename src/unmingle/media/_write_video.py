@@ -18,6 +18,8 @@ from ._pixels import Pixels, to_bytes
 from ._video import open_video
 from ._writer import FrameWriter, Kept, aside, check_folder, put_in_place
 
+H264 = {"crf": "23", "preset": "veryfast"}
+"""Quality, less for better, and preset of the encoder, faster for larger files."""
 FORMATS = {".m4v": "mp4", ".mkv": "matroska", ".mov": "mov", ".mp4": "mp4"}
 """How FFmpeg calls the formats of each suffix."""
 _SAFE = {"movflags": "hybrid_fragmented+delay_moov"}
@@ -62,7 +64,7 @@ class VideoWriter(FrameWriter):
             ) from error
         stream.height, stream.width = (size + size % 2 for size in first.shape[:2])
         stream.pix_fmt = "yuv420p"
-        stream.options = {"crf": "23", "preset": "veryfast"}
+        stream.options = dict(H264)
         coder = stream.codec_context
         coder.gop_size = max(1, round(_SECONDS_BETWEEN_KEY_FRAMES * self._rate))
         coder.time_base = self._base
