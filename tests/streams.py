@@ -1,7 +1,7 @@
 import numpy as np
 
 import unmingle
-from unmingle.apps.video import Stream
+from unmingle.apps.video import Box, Separation, Stream
 
 
 def watched(frame, n=60, **settings):
@@ -34,3 +34,10 @@ def with_square(frame, top=20, left=30, side=16, step=70):
     covered = frame.astype(int)
     covered[top : top + side, left : left + side] += step
     return np.clip(covered, 0, 255).astype(np.uint8)
+
+
+def found(time, score=0.0, box=(2, 3, 6, 9), state="watching", shape=(8, 12)):
+    frame = np.full(shape, 100, np.uint8)
+    mask = np.zeros(shape[:2], bool)
+    boxes = (Box(*box, 24),) if score else ()
+    return Separation(0, time, frame, frame, mask, boxes, score, state)

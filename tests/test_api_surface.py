@@ -20,6 +20,7 @@ CLASSES_AND_FUNCTIONS = [
 SUBMODULES = [
     "apps",
     "distributed",
+    "estimators",
     "export",
     "iterate",
     "learn",

@@ -227,7 +227,7 @@ def test_a_stream_that_could_not_go_on_is_refused(models, tmp_path):
     path = tmp_path / "stuck.safetensors"
     kind, _, parameters, arrays = store.read(models["follow"])
     tracker = ("stream", "tracker")
-    silent = replaced(parameters, (*tracker, "pace", "noise"), 0.0)
+    silent = replaced(parameters, (*tracker, "noise", "level"), 0.0)
     assert "needs components, a noise level and an age" in refused(path, kind, silent, arrays)
     kind, _, parameters, arrays = store.read(models["start"])
     assert "fewer samples" in refused(path, kind, replaced(parameters, (*tracker, "start_size"), 3), arrays)

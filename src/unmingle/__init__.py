@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from . import apps as apps
     from . import distributed as distributed
+    from . import estimators as estimators
     from . import export as export
     from . import iterate as iterate
     from . import learn as learn
@@ -44,6 +45,7 @@ _MODULE_OF = {
 _EXTRA_OF = {
     "apps": "",
     "distributed": "dask",
+    "estimators": "",
     "export": "onnx",
     "iterate": "",
     "learn": "train",

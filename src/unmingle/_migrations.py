@@ -24,6 +24,26 @@ def _with_arrays_in_their_places(parameters: Parameters, arrays: Arrays) -> tupl
     return parameters, {place(name): array for name, array in arrays.items()}
 
 
+def _with_words_of_trackers(parameters: Parameters, arrays: Arrays) -> tuple[Parameters, Arrays]:
+    """``pace`` was the noise of a tracker, and ``root`` that of its units."""
+    parameters, arrays = _with_arrays_in_their_places(parameters, arrays)
+    match parameters:
+        case {
+            "stream": {
+                "tracker": {
+                    "root": root,
+                    "pace": {"noise": level, "least_noise": least, **noise},
+                    **others,
+                },
+                **stream,
+            },
+            **rest,
+        }:
+            tracker = {**others, "unit_root": root, "noise": {"level": level, "least": least, **noise}}
+            return {**rest, "stream": {**stream, "tracker": tracker}}, arrays
+    return parameters, arrays
+
+
 def _with_words_of_all_streams(parameters: Parameters, arrays: Arrays) -> tuple[Parameters, Arrays]:
     """``memory`` was 1 / (1 - forgetting), ``start`` the start size, and ``calm`` what tells a change of the scene."""
     match parameters:
@@ -37,7 +57,7 @@ def _with_words_of_all_streams(parameters: Parameters, arrays: Arrays) -> tuple[
 
 FROM_1: Mapping[str, Step] = {
     "LearnedRobustPCA": _with_arrays_in_their_places,
-    "OnlineRobustPCA": _with_arrays_in_their_places,
+    "OnlineRobustPCA": _with_words_of_trackers,
     "RobustPCA": _with_arrays_in_their_places,
     "VideoStream": _with_words_of_all_streams,
 }

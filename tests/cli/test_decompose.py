@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from command_line import failed
 
-from unmingle.apps import tables
 from unmingle.synth import low_rank_plus_sparse
 
 
@@ -143,16 +142,6 @@ def test_standardize_finds_the_small_outlier_among_large_numbers(run, tmp_path, 
     assert "--standardize gives all columns the same weight.\n" in plain.err
     raw = json.loads(plain.out)
     assert {cell["column"] for cell in raw["strongest_outliers"]}.isdisjoint({"17", "25"})
-
-
-def test_levels_of_columns_survive_constant_and_missing_ones():
-    values = np.array([[1.0, 5.0, np.nan, 0.0], [3.0, 5.0, np.nan, 0.0], [8.0, 5.0, np.nan, 9.0]], dtype=np.float32)
-    centre, scale = tables.centre_and_scale(values)
-    np.testing.assert_allclose(centre, [3.0, 5.0, 0.0, 0.0])
-    np.testing.assert_allclose(scale, [2.0, 1.0, 1.0, 3.0])
-    assert centre.dtype == scale.dtype == np.float32
-    assert tables.ratio_of_scales(values) == 1.5
-    assert tables.ratio_of_scales(np.ones((3, 2))) == 1.0
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

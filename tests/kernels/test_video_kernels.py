@@ -7,7 +7,15 @@ import pytest
 from scipy import ndimage
 
 from unmingle.apps.video._scene_change import robust_line
-from unmingle.kernels import Memory, Scenery, Workspace, detect_in_frame, frame_codes, learn_from_frame, zeros_for
+from unmingle.kernels import (
+    LearningState,
+    Scenery,
+    Workspace,
+    detect_in_frame,
+    frame_codes,
+    learn_from_frame,
+    zeros_for,
+)
 from unmingle.kernels._regions import keep_regions
 from unmingle.kernels._video_detection import count_neighbours
 from unmingle.kernels._video_learning import follow_noise
@@ -63,7 +71,9 @@ def test_layers_end_at_the_exact_codes_whatever_the_step(rng):
     np.testing.assert_allclose(found, exact, rtol=2e-4)
 
 
-@pytest.mark.parametrize(("kernel", "groups"), [(detect_in_frame, (Workspace, Scenery)), (learn_from_frame, (Memory,))])
+@pytest.mark.parametrize(
+    ("kernel", "groups"), [(detect_in_frame, (Workspace, Scenery)), (learn_from_frame, (LearningState,))]
+)
 def test_arguments_come_in_groups_whose_fields_are_their_names(kernel, groups):
     fields = [name for group in groups for name in group._fields]
     assert list(signature(kernel).parameters)[-len(fields) :] == fields
@@ -198,7 +208,7 @@ def test_regions_are_those_of_scipy(rng, width, density):
 def learn(frame, scale, components, codes, variance, near, *, patience=0, last=None, sample=(), seen=100, **given):
     """Learn a frame; returns copies of what changed."""
     x = frame.reshape(-1)
-    memory = Memory(
+    memory = LearningState(
         lam_star=0.1,
         least=1e-5,
         rate=0.1,

@@ -202,3 +202,29 @@ def test_a_loss_is_the_same_by_name_and_by_itself(start, X):
         one, other = (train(start, X, loss=aim, targets=targets, max_steps=10) for aim in (name, loss))
         assert same_numbers(one.encoder, other.encoder)
         assert one.history == other.history
+
+
+class Broad(learn.Loss):
+    """Judges by a column instead of a row: no name of its own, and one cost too many dimensions."""
+
+    def __call__(self, network, block, answer):
+        return learn.unsupervised(network, block, answer)
+
+    def judge(self, network, block, answer):
+        return learn.unsupervised(network, block, answer)[:, None]
+
+
+class Doubling(learn.Loss):
+    """Gives more samples than rows were asked for."""
+
+    def __call__(self, network, block, answer):
+        return learn.unsupervised(network, block, answer)
+
+    def block(self, samples, rows, chance):
+        return samples.take(torch.cat([rows, rows]))
+
+
+@pytest.mark.parametrize("loss", [Broad(), Doubling()])
+def test_costs_must_be_one_for_each_sample(loss, tmp_path):
+    with pytest.raises(ValueError, match="one cost for each of"):
+        train(encoder_of(2, 6), samples(40, seed=1)[0][:, :6], loss=loss, checkpoint=tmp_path / "c.safetensors")

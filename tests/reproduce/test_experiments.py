@@ -26,17 +26,6 @@ def test_every_experiment_has_the_functions_that_are_called(name):
     assert len(signature(home.tables).parameters) == 1
 
 
-def test_the_command_offers_all_of_them(run):
-    def unwrapped(text):
-        return " ".join(text.replace("│", " ").split())
-
-    words = unwrapped(run("reproduce", "--help").out)
-    assert all(f"{name}: {EXPERIMENTS[name].help}." in words for name in EXPERIMENTS)
-    ended = run("reproduce", "table2")
-    assert ended.code == 2
-    assert f"is not one of {', '.join(map(repr, EXPERIMENTS))}." in unwrapped(ended.err)
-
-
 def test_the_given_folder_comes_before_that_of_the_variable(tmp_path, monkeypatch):
     monkeypatch.setenv("UNMINGLE_DATA", str(tmp_path))
     assert data_folder(None) == tmp_path

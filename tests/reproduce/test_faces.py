@@ -4,27 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from command_line import failed
-from PIL import Image
+from made_faces import made_faces, write_pictures
 
 from unmingle.objective import projection
 from unmingle.reproduce import EXPERIMENTS, DataMissing
 from unmingle.reproduce.faces import FaceSet, online_faces, online_page, read_faces, table1, table1_page
 from unmingle.reproduce.faces._cells import METHODS, Case
-
-
-def made_faces(rng, n, shape=(9, 7), rank=3):
-    """Mixtures of a few pictures with some spoilt pixels."""
-    codes = rng.dirichlet(np.ones(rank), n)
-    images = np.tensordot(codes, rng.random((rank, *shape)), 1)
-    images[rng.random(images.shape) < 0.05] = 1.0
-    return images.astype(np.float32)
-
-
-def write_pictures(folder, images):
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, picture in enumerate(images):
-        Image.fromarray(np.rint(255 * picture).astype(np.uint8)).save(folder / f"{number:03}.png")
 
 
 def test_known_files_are_found_in_a_subfolder(rng, tmp_path):
@@ -123,23 +108,6 @@ def test_online_encoder_is_judged_before_it_learns(rng, tmp_path):
     people = FaceSet("people", faces.images, np.arange(240), 3)
     with pytest.raises(DataMissing, match="not in the order of time"):
         online_faces(people, tmp_path)
-
-
-def test_command_writes_figures_and_a_page(run, rng, tmp_path):
-    write_pictures(tmp_path / "film", made_faces(rng, 230))
-    ended = run("reproduce", "online", "--data", tmp_path / "film", "--out", "results", "--max-steps", 5)
-    assert ended.code == 0, ended
-    assert "online" in ended.out
-    assert (tmp_path / "results" / "online.html").read_text().startswith("<!doctype html>")
-    assert json.loads((tmp_path / "results" / "online.json").read_text())["settings"]["steps"] == 5
-
-
-def test_command_says_where_data_are_looked_for(run, tmp_path, monkeypatch):
-    monkeypatch.delenv("UNMINGLE_DATA", raising=False)
-    assert failed(run("reproduce", "table1"), "--data", "UNMINGLE_DATA")
-    assert failed(run("reproduce", "table1", "--data", "nowhere"), "nowhere is no folder")
-    assert failed(run("reproduce", "online", "--data", tmp_path), "holds no faces")
-    assert run("reproduce", "table2").code == 2
 
 
 def test_online_encoder_beats_fixed_dictionaries_on_real_faces(data_dir, tmp_path):

@@ -5,12 +5,11 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from command_line import failed
 from PIL import Image
 
 from unmingle.encoder import Encoder, exact_answer
 from unmingle.metrics import f_measure
-from unmingle.reproduce import EXPERIMENTS, DataMissing
+from unmingle.reproduce import EXPERIMENTS
 from unmingle.reproduce.video import VideoFindings, _rivals, hall_png, reproduce_video, video_page
 from unmingle.reproduce.video._data import HALL, HIGHWAY, LOBBY, Film, find_film, make_scene, read_hall, read_lobby
 from unmingle.reproduce.video._hall import (
@@ -215,11 +214,3 @@ def test_page_shows_the_figure_and_all_tables(rng, scene):
     assert page.count('alt="five layers: o, frame') == 4
     assert f"{rows['unmingle']['films']['crowd']['f']:.3f}" in page
     assert "frame 3" in page
-
-
-def test_command_says_which_films_are_missing(run, tmp_path):
-    with pytest.raises(DataMissing, match="holds no films"):
-        reproduce_video(tmp_path, tmp_path)
-    assert failed(run("reproduce", "video", "--data", tmp_path), HALL, "UNMINGLE_DATA")
-    (tmp_path / HALL).write_bytes(b"nothing")
-    assert failed(run("reproduce", "video", "--data", tmp_path), "is damaged")

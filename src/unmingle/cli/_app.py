@@ -16,8 +16,15 @@ USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 """Of click, which typer may carry within itself."""
 
 
+COMMANDS = ("demo", "decompose", "fit", "train", "video", "export", "info", "reproduce")
+
+
 class Plain(TyperGroup):
     """A group of commands whose failures are one sentence each."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """In the order in which people meet them."""
+        return sorted(super().list_commands(ctx), key=COMMANDS.index)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit with code 1 after a failure, 130 after an interrupt."""
@@ -57,11 +64,6 @@ def unmingle(
     """Split data into a low-rank part, what repeats, and sparse outliers, what stands out."""
 
 
-app.command("demo")(demo.run)
-app.command("decompose")(decompose.run)
-app.command("fit")(fit.run)
+for command in (demo, decompose, fit, video, export, info, reproduce):
+    app.command(command.__name__.rpartition(".")[2])(command.run)
 app.add_typer(train.kinds, name="train")
-app.command("video")(video.run)
-app.command("export")(export.run)
-app.command("info")(info.run)
-app.command("reproduce")(reproduce.run)

@@ -8,7 +8,7 @@ import typer
 
 from ._shared import console
 from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed
-from ._shared.paths import ready_outputs
+from ._shared.paths import ready_folder
 
 if TYPE_CHECKING:
     from ..apps.tables import NamedTable, SeparatedTable
@@ -54,7 +54,7 @@ def run(
         content = tables.read_table(table)
         parts = [f"{table.stem}.{part}{table.suffix}" for part in ("low_rank", "outliers")]
         written = dict(zip(("low_rank", "outliers"), ((out or table.parent) / name for name in parts), strict=True))
-        ready_outputs({"--out": written["low_rank"]}, {"TABLE": table})
+        ready_folder(out or table.parent)
         if not quiet:
             _give_notes(content, 1.0 if standardize else tables.ratio_of_scales(content.values))
         done = tables.separate(

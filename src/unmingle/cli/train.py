@@ -1,6 +1,6 @@
 """The command `unmingle train [KIND] DATA`: what is trained on is a kind of its own, and samples in rows need no name.
 
-A word that names a kind is one; a folder of that name is given as ./KIND.
+The kind comes first, before all options. A word that names one is one; a folder of that name is given as ./KIND.
 """
 
 from enum import StrEnum
@@ -94,7 +94,7 @@ Checkpoint = Annotated[
     typer.Option(help="File to keep the work in; by default the model file with .training added to its name."),
 ]
 
-kinds = typer.Typer(cls=Kinds, help="Train an encoder on samples.")
+kinds = typer.Typer(cls=Kinds, help="Train an encoder: a small network that finds low-rank part and outliers at once.")
 
 
 @kinds.command("samples")
@@ -125,6 +125,7 @@ def run(
 ) -> None:
     """Train an encoder: a small network that finds low-rank part and outliers of new samples in a fixed, short time.
 
+    The kind of training comes first; `samples`, the only one so far, may be left out, and ./samples is a folder.
     DATA has samples in rows, or is a folder of images, which become grey and are read in the order of their names.
     Training that was interrupted goes on when the same command is given again. The model is for `unmingle.load` in
     Python and for `unmingle export`.

@@ -80,7 +80,7 @@ Memory = Annotated[
     typer.Option(
         metavar="SECONDS",
         callback=above_zero("seconds"),
-        help="How long the background remembers, more than a frame; 100 frames by default.",
+        help="How long the background remembers before it forgets, more than a frame; 100 frames by default.",
     ),
 ]
 FalseAlarmRate = Annotated[
@@ -184,12 +184,12 @@ def run(
             components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder, region, min_area,
             smoothing, keep_shadows or None,
         )  # fmt: skip
-        _ready(outputs, {"IN": Path(source), "--encoder": encoder, "--region": region})
         resumed = model if model is not None and model.exists() else None
         _check_options(options.given(), resumed, freeze=freeze, colour=colour)
         _warn_of_file(source, live)
         stream = None if resumed is None else load_stream(resumed)
         with open_frames(_place(source), colour=colour, live=live) as frames, Interrupts() as interrupts:
+            _ready(outputs, {"IN": Path(source), "--encoder": encoder, "--region": region})
             stream = (stream or options.stream(frames.rate)).freeze(freeze)
             total = min((count for count in (frames.n_frames, max_frames) if count is not None), default=None)
             bar = console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s")

@@ -15,11 +15,11 @@ from ._robust import column_medians
 from ._samples import alternation_pass
 from ._stream import cleaning_pass
 from ._video_detection import Scenery, Workspace, detect_in_frame, frame_codes, zeros_for
-from ._video_learning import KNOWN, Memory, learn_from_frame
+from ._video_learning import KNOWN, LearningState, learn_from_frame
 
 __all__ = [
     "KNOWN",
-    "Memory",
+    "LearningState",
     "Scenery",
     "Workspace",
     "alternation_pass",

@@ -17,7 +17,7 @@ _LONGEST = 60000
 """Frames that are counted; more are as good as so many."""
 
 
-class Memory(NamedTuple):
+class LearningState(NamedTuple):
     """How to learn, and what is known of a background: arrays, which change with what is learnt."""
 
     lam_star: Any
@@ -209,7 +209,7 @@ def learn_from_frame(
     lam_star, least, rate, slow_rate,
     scale, codes, atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
 ):  # fmt: skip
-    """Take a frame into the background: what stands still, the noise, and the atoms; the `Memory` comes last.
+    """Take a frame into the background: what stands still, the noise, and the atoms; the `LearningState` comes last.
 
     With lam = 0 the atoms stay as they are. With A the faded ``squares`` of codes, the step of recursive least squares
     is gain = (A + lam_* I)^-1 s, and the regulariser, which fades with the rest, is put back on each atom alone. A

@@ -24,7 +24,7 @@ class Loss:
     Attributes
     ----------
     name : str
-        By which users choose it, and by which a checkpoint knows it again.
+        By which users choose it, and by which a checkpoint knows it again; that of the class, if nothing is said.
     targets : tuple of str, or None
         What it compares with. "codes" have a column for each component, all others one for each feature; None for
         whatever is given, as long as it has a row for each sample.
@@ -35,7 +35,7 @@ class Loss:
         Whether the readout of Algorithm 1 is the best one by this loss, for signed codes with nothing missing.
     """
 
-    name: str
+    name: str = ""
     targets: tuple[str, ...] | None = None
     true_parts = False
     keeps_readout = False

@@ -89,11 +89,7 @@ class Task:
     def mean_loss(self, network: Network, step: int, rows: Tensor) -> Tensor:
         """Weighted mean of the loss over the samples of a step."""
         block, weights = self.loss.block(self.samples, rows, (self.seed, step, 1)), self.weights[rows]
-        losses = self.loss(network, block, network(block.x, block.known))
-        if losses.shape != weights.shape:
-            raise ValueError(
-                f"loss must give one cost for each of {len(rows)} samples, got shape {tuple(losses.shape)}."
-            )
+        losses = _one_for_each(self.loss(network, block, network(block.x, block.known)), weights)
         return (weights * losses).sum() / weights.sum()
 
     @torch.no_grad()
@@ -101,7 +97,7 @@ class Task:
         """Mean cost of the validation samples; with lam_*/(2 n) ||U||^2 where U is learnt, so that costs compare."""
         total = weight = 0.0
         for block, rows, answer in self._answers(network, self.validation):
-            costs = self.loss.judge(network, block, answer)
+            costs = _one_for_each(self.loss.judge(network, block, answer), self.weights[rows])
             total += float((self.weights[rows] * costs).sum())
             weight += float(self.weights[rows].sum())
         size = float(network.components.square().sum()) if self.learns_dictionary else 0.0
@@ -133,6 +129,12 @@ class Task:
             chosen = torch.from_numpy(some)
             block = self.loss.block(self.samples, chosen, (self.seed,))
             yield block, chosen, network(block.x, block.known)
+
+
+def _one_for_each(costs: Tensor, weights: Tensor) -> Tensor:
+    if costs.shape != weights.shape:
+        raise ValueError(f"loss must give one cost for each of {len(weights)} samples, got shape {tuple(costs.shape)}.")
+    return costs
 
 
 def _checked_targets(loss: Loss, targets: Any, n: int, q: int, m: int) -> tuple[Array, ...]:

@@ -112,7 +112,7 @@ def train(
         "steps": check_count(max_steps, "max_steps"),
         "batch_size": check_count(batch_size, "batch_size"),
         "step_size": check_positive(step_size, "step_size"),
-        "loss": loss.name,
+        "loss": loss.name or type(loss).__name__,
         "update_dictionary": bool(update_dictionary),
         "validation": check_share(validation, "validation"),
         "n_layers": start.n_layers,

@@ -17,7 +17,7 @@ Array = NDArray[np.floating[Any]]
 
 _FADE = 2.0
 """In a stream of age t the weight of a sample of age a is about (1 - a/t)^2, and all weights add up to t/3."""
-_MEMORY = 100
+_AVERAGED = 100
 """Samples over which the noise level is averaged, and in which the window halves when the stream drifts."""
 _DRIFT = 1.25
 """Growth of the noise level, above its best, that is taken for drift."""
@@ -79,10 +79,10 @@ class NoiseTracker:
         if known.size == 0:
             return
         level = max(NORMAL_MAD * float(np.median(known)) / sqrt(freedom), self.floor)
-        self.level *= (level / self.level) ** (n / (n + _MEMORY))
+        self.level *= (level / self.level) ** (n / (n + _AVERAGED))
         self.least = min(self.level, self.least * (1 + n / (_RELAXED * self.age)))
         if self.level > _DRIFT * self.least:
-            self.age = max(self.age * 2.0 ** (-n / _MEMORY), min(self.age + n, (1 + _FADE) * shortest))
+            self.age = max(self.age * 2.0 ** (-n / _AVERAGED), min(self.age + n, (1 + _FADE) * shortest))
         else:
             self.age += n
 

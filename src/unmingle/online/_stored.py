@@ -1,5 +1,6 @@
 """What a file holds of a tracker."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,12 +31,12 @@ TRACKER = Record(
         "starting": Flag(),
         "solved_at": Count(),
         "doubt": Count(),
-        "root": Either(OneOf(0.0), Number(1 / _LARGEST_ROOT, _LARGEST_ROOT)),
+        "unit_root": Either(OneOf(0.0), Number(1 / _LARGEST_ROOT, _LARGEST_ROOT)),
         "step_penalty": _AMOUNT,
         "unbalanced": Count(),
         "n_seen": Count(),
         "n_jumps": Count(),
-        "pace": Record({"noise": _AMOUNT, "floor": _AMOUNT, "least_noise": _AMOUNT, "age": _AMOUNT}),
+        "noise": Record({"level": _AMOUNT, "floor": _AMOUNT, "least": _AMOUNT, "age": _AMOUNT}),
         "weight": _AMOUNT,
         "decay": Number(0.0, 1.0),
         "rng": Record(
@@ -53,11 +54,11 @@ _PLAIN = ("start_size", "starting", "solved_at", "doubt", "n_seen", "n_jumps", "
 
 
 def to_store(tracker: "Tracker") -> dict[str, Any]:
-    """All of a tracker, under the names that files have had from the first: "pace" is what we call noise."""
+    """All of a tracker."""
     noise, dictionary = tracker.noise, tracker.dictionary
     return {name: getattr(tracker, name) for name in _PLAIN} | {
-        "root": 0.0 if tracker.units is None else tracker.units.root,
-        "pace": {"noise": noise.level, "floor": noise.floor, "least_noise": noise.least, "age": noise.age},
+        "unit_root": 0.0 if tracker.units is None else tracker.units.root,
+        "noise": asdict(noise),
         "step_penalty": dictionary.step_penalty,
         "unbalanced": dictionary.unbalanced,
         "components": dictionary.components,
@@ -69,8 +70,7 @@ def to_store(tracker: "Tracker") -> dict[str, Any]:
 
 def from_store(values: dict[str, Any], kind: str) -> dict[str, Any]:
     """The fields of a tracker with dictionary steps of some kind, from what `to_store` gave."""
-    pace = values["pace"]
-    noise = NoiseTracker(pace["noise"], pace["floor"], pace["least_noise"], pace["age"])
+    noise = NoiseTracker(**values["noise"])
     _check(values, noise)
     sums = Statistics(*(values[name] for name in Statistics._fields))
     rng = np.random.default_rng()
@@ -81,7 +81,7 @@ def from_store(values: dict[str, Any], kind: str) -> dict[str, Any]:
             values["components"], sums, values["code"], kind, values["step_penalty"], values["unbalanced"]
         ),
         "noise": noise,
-        "units": Units(values["root"]) if values["root"] else None,
+        "units": Units(values["unit_root"]) if values["unit_root"] else None,
     }
 
 

@@ -39,7 +39,7 @@ class Experiment:
         n_jobs : int
             Processes, for experiments of many parts.
         callback : callable, optional
-            Called with how much is done and how much there is.
+            Called with an `unmingle.iterate.Progress` now and then; its answer does not count.
         """
         return self._functions.run(folder, out, max_steps=max_steps, n_jobs=n_jobs, callback=callback)
 

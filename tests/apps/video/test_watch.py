@@ -7,7 +7,7 @@ import pytest
 from streams import pushed
 
 import unmingle
-from unmingle.apps.video import Outputs, Stream, separate, watch
+from unmingle.apps.video import Outputs, Stream, report_page, separate, watch
 from unmingle.media import MediaError, open_frames
 
 
@@ -73,3 +73,17 @@ def test_only_a_stream_that_was_frozen_from_the_start_is_not_saved(film, tmp_pat
     assert not path.exists()
     watch(film[0][:2], stream.freeze(False), Outputs(model=path), screen=Freezing(stream))
     assert path.exists()
+
+
+@pytest.mark.parametrize("options", [{"event_gap": -1.0}, {"max_frames": 0}, {"seconds": 0.0}])
+def test_what_cannot_be_meant_is_refused(film, options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        watch(film[0], **options)
+
+
+def test_paths_may_be_strings_and_a_report_needs_pictures(film, tmp_path):
+    watched = watch(film[0][:40], outputs=Outputs(report=str(tmp_path / "r.html"), events=str(tmp_path / "e.json")))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["e.json", "r.html"]
+    assert report_page(watched).startswith("<!doctype html>")
+    with pytest.raises(ValueError, match="Outputs"):
+        report_page(watch(film[0][:3]))

@@ -1,6 +1,7 @@
 """The report of the demo."""
 
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ Array = NDArray[Any]
 PICTURED_FRAMES = 5
 
 
-def write_report(demo: Demo, folder: Path) -> Path:
+def write_report(demo: Demo, folder: str | PathLike[str]) -> Path:
     """Write `report.html` and, for use elsewhere, its film strip as `film_strip.png`; return the path of the report."""
-    frames = _busy_frames(demo.scene.masks)
+    folder, frames = Path(folder), _busy_frames(demo.scene.masks)
     columns = _pictures(demo, frames)
     with store.write_atomically(folder / "film_strip.png") as aside:
         aside.write_bytes(report.png(report.contact_sheet(columns)))

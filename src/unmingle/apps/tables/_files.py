@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +56,12 @@ class NamedTable:
     header_is_numeric: bool = False
 
 
-def read_table(path: Path) -> NamedTable:
+def read_table(path: str | PathLike[str]) -> NamedTable:
     """Read a table from a .csv file with a header, a .npy file or a .npz file.
 
     Parameters
     ----------
-    path : Path
+    path : path
         The file.
 
     Returns
@@ -73,6 +74,7 @@ def read_table(path: Path) -> NamedTable:
     TableError
         The file is missing, damaged, or holds something else than a table of numbers.
     """
+    path = Path(path)
     readers = {".csv": _read_csv, ".npy": _read_npy, ".npz": _read_npz}
     if not path.exists():
         raise TableError(f"{path} does not exist.")

@@ -79,7 +79,7 @@ class Background:
         chances = np.random.default_rng(0).random(PROBES)
         entries = self.sample if self.sample.size else np.arange(self.last.size, dtype=np.int32)
         self.probe = entries[(chances * entries.size).astype(np.intp)]
-        self._memory = kernels.Memory(
+        self._learning = kernels.LearningState(
             lam_star=RANK_PENALTY,
             least=LEAST_VARIANCE,
             rate=NOISE_RATE,
@@ -186,7 +186,7 @@ class Background:
         lam = 0.0 if fixed else self.outlier_penalty
         inside, still, absorbed, kept = kernels.learn_from_frame(
             x, (0,) * channels, deviation, near, entries, frames, 0 if fixed else patience, forgetting,
-            FAINT / self.weight, lam, factor, *self._memory,
+            FAINT / self.weight, lam, factor, *self._learning,
         )  # fmt: skip
         self.weight = kept * self.weight + 1.0
         self.learnt += 1

@@ -5,6 +5,7 @@ import json
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -140,10 +141,10 @@ class EventFinder:
         return [event.row(number) for number, event in enumerate(self.events, start=1)]
 
 
-def write_events(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def write_events(path: str | PathLike[str], rows: Sequence[dict[str, Any]]) -> None:
     """Write events as .json or, with any other suffix, as .csv."""
     with write_atomically(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
-        if path.suffix.lower() == ".json":
+        if Path(path).suffix.lower() == ".json":
             json.dump(list(rows), file, indent=2)
             return
         writer = csv.writer(file, lineterminator="\n")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ...store import StoreError, write_atomically
 from ._events import write_events
@@ -13,19 +14,19 @@ from ._watched import Watched
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where results go, as far as wanted."""
+    """Where results go, as far as wanted; every path may be a string."""
 
-    background: Path | None = None
-    foreground: Path | None = None
-    mask: Path | None = None
-    events: Path | None = None
-    report: Path | None = None
-    model: Path | None = None
+    background: Any = None
+    foreground: Any = None
+    mask: Any = None
+    events: Any = None
+    report: Any = None
+    model: Any = None
     """The stream itself; one that was frozen from the start is as it was, and not written."""
 
     def wanted(self) -> dict[str, Path]:
         """The results that are wanted."""
-        return {name: path for name, path in asdict(self).items() if path is not None}
+        return {name: Path(path) for name, path in asdict(self).items() if path is not None}
 
     def films(self) -> dict[str, Path]:
         """The films among them."""

@@ -5,7 +5,8 @@ from html import escape
 from typing import Any
 
 from ... import __version__, report
-from ._highlights import VIEWS, Moment
+from ._events import Event
+from ._highlights import VIEWS, Highlights, Moment
 from ._stream import Stream
 from ._watched import Watched
 from ._words import EVENT_HEAD, clock, counted, event_cells, facts, settings_in_words, share, whole
@@ -22,14 +23,16 @@ def report_page(watched: Watched) -> str:
     Parameters
     ----------
     watched : Watched
-        What came of the film, with highlights.
+        What came of the film, with highlights: `watch` keeps them where a report is wanted.
     """
+    if watched.highlights is None:
+        raise ValueError("There are no pictures for a report; watch the film with Outputs(report=...).")
     name, card, rows = watched.name, watched.card_, watched.finder.rows()
     return report.page(
         f"{name}: background and foreground",
         *_opening(name, card, rows, watched),
-        *_strip(watched),
-        *_timeline(watched, card, rows),
+        *_strip(watched.highlights, watched.events),
+        *_timeline(watched.highlights, card, rows),
         *_events(rows),
         *_card(card),
         *_settings(watched.stream),
@@ -59,9 +62,8 @@ def _opening(name: str, card: dict[str, Any], rows: Sequence[dict[str, Any]], wa
     ]
 
 
-def _strip(watched: Watched) -> list[str]:
-    assert watched.highlights is not None
-    moments = watched.highlights.telling(watched.finder.events)
+def _strip(highlights: Highlights, events: Sequence[Event]) -> list[str]:
+    moments = highlights.telling(events)
     labels = [clock(moment.time, 1) for moment in moments]
     columns = {view: [_picture(moment, view) for moment in moments] for view in VIEWS}
     caption = "Some of the moments with most foreground, from all parts of the film. The time is to the left of each."
@@ -72,9 +74,8 @@ def _picture(moment: Moment, view: str) -> str:
     return report.photo(moment.pictures[view], f"{view} at {clock(moment.time, 1)}")
 
 
-def _timeline(watched: Watched, card: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
-    assert watched.highlights is not None
-    times, shares = watched.highlights.curve()
+def _timeline(highlights: Highlights, card: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
+    times, shares = highlights.curve()
     bands = [(row["start"], row["end"]) for row in rows]
     label = f"share of the {whole(card)} that is foreground"
     plot = report.curves(

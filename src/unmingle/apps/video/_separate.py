@@ -59,7 +59,7 @@ def separated(frames: Iterable[Frame], stream: Stream, *, live: bool = False) ->
     Parameters
     ----------
     frames : iterable of Frame
-        Pictures of one size and type, with their times. They are neither checked nor copied again.
+        Pictures of one size and type, with their times. They are not copied, and bytes are not checked again.
     stream : Stream
         What separates them.
     live : bool, default=False

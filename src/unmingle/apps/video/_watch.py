@@ -4,6 +4,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Protocol
 
+from ..._validation import check_optional_count, check_positive
 from ...iterate import Callback, Progress
 from ...media import Frame, FrameSource, open_frames
 from ._events import EventFinder, FrameStep
@@ -32,6 +33,8 @@ def watch(
     event_gap: float = 1.0,
     max_frames: int | None = None,
     seconds: float | None = None,
+    colour: bool = False,
+    live: bool = False,
     screen: Screen | None = None,
     check: Callable[[Frame], None] | None = None,
     callback: Callback | None = None,
@@ -39,7 +42,8 @@ def watch(
 ) -> Watched:
     """Separate a whole film, find its events, and write what is wanted of it.
 
-    Whatever ends the film, an error or an interrupt, what was found up to there is kept and written; the result tells.
+    Whatever ends the film, an error (also of a callback) or an interrupt, what was found up to there is kept and
+    written, and nothing is raised: ``errors`` and ``interrupted`` of the result tell. Folders must be there.
 
     Parameters
     ----------
@@ -55,6 +59,8 @@ def watch(
         Frames to take at most.
     seconds : float, optional
         How much of the film to take at most.
+    colour, live : bool
+        As in `unmingle.media.open_frames`, for a film that is not open yet.
     screen : Screen, optional
         Shows frames meanwhile; a film that is not live is then played at its own speed.
     check : callable, optional
@@ -76,8 +82,12 @@ def watch(
     >>> watched.card_["frames"], watched.errors
     (60, [])
     """
+    if not event_gap >= 0:
+        raise ValueError(f"event_gap must be a number of seconds of at least 0, got {event_gap!r}.")
+    max_frames = check_optional_count(max_frames, "max_frames")
+    seconds = None if seconds is None else check_positive(seconds, "seconds")
     if not isinstance(source, FrameSource):
-        with open_frames(source) as frames:
+        with open_frames(source, colour=colour, live=live) as frames:
             return watch(
                 frames, stream, outputs, event_gap=event_gap, max_frames=max_frames, seconds=seconds, screen=screen,
                 check=check, callback=callback, interrupts=interrupts,

@@ -51,7 +51,7 @@ def online_faces(
     seed : int
         Of training.
     callback : callable, optional
-        Called with the number of faces done and of all faces.
+        Called with an `unmingle.iterate.Progress` of the faces.
     """
     if faces.person is not None:
         raise DataMissing(f"{faces.name} is not in the order of time; the online experiment needs one person's faces.")

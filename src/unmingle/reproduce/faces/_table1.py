@@ -43,7 +43,7 @@ def table1(
     n_jobs : int
         Processes, each with one thread; -1 for as many as processors.
     callback : callable, optional
-        Called with the number of cells done and of all cells.
+        Called with an `unmingle.iterate.Progress` of the cells.
 
     Returns
     -------

@@ -14,6 +14,8 @@ from ..._validation import require
 from ...metrics import Labels
 from .._folder import DataMissing
 
+Advance = Callable[[int], None]
+"""Told how many frames, or steps of training, were done since it was told last."""
 Bytes = NDArray[np.uint8]
 
 HALL, LOBBY, HIGHWAY = "i2r_hall.npz", "i2r_lobby.npz", "cdnet_highway_470_969.zip"

@@ -1,6 +1,6 @@
 """Figure of the paper on video: exact separation, and encoders of five layers, on "Hall of a business building"."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from ..._validation import require
 from ...decomposition import Decomposition, decompose
 from ...encoder import Encoder, exact_answer
+from ._data import Advance
 
 Array = NDArray[np.floating[Any]]
 Floats = NDArray[np.float32]
-Advance = Callable[[int], None]
 
 RANK_PENALTY, OUTLIER_PENALTY = 0.1, 1e-3
 COMPONENTS, LAYERS = 5, 5

@@ -1,16 +1,16 @@
 """Lamps that are switched: for how long a mask is full of light."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._data import Advance
 from ._rivals import MEDIAN, Rival
 
 Bytes = NDArray[np.uint8]
-Advance = Callable[[int], None]
 
 FULL = 0.05
 """Share of the pixels from which on a mask is full of light."""

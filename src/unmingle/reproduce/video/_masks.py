@@ -8,10 +8,8 @@ from time import process_time
 from typing import Any
 
 from ...metrics import MaskCounts
-from ._data import Film
+from ._data import Advance, Film
 from ._rivals import MEDIAN, REFERENCE, Mask, Rival, seen
-
-Advance = Callable[[int], None]
 
 FIRST_SCORED = 100
 """Frames before count neither for F nor for speed."""

@@ -74,7 +74,7 @@ def reproduce_video(
     scene_size : tuple of int
         Frames, height and width of the made scenes.
     callback : callable, optional
-        Called with how much is done and how much there is: training steps and frames.
+        Called with an `unmingle.iterate.Progress` of training steps and frames.
     """
     films = _FoundFilms.found_in(folder)
     tally = _WorkDone(films.work(max_steps) + len(SCENES) * len(seeds) * scene_size[0], callback)

@@ -1,0 +1,52 @@
+"""Tables taken apart in their own units."""
+
+import numpy as np
+import pytest
+
+from unmingle import decompose
+from unmingle.apps import tables
+
+
+@pytest.fixture(scope="module")
+def readings():
+    """Rank 1 in units of 1, 1000 and 0.01, with one reading that is wrong and one that is missing."""
+    rng = np.random.default_rng(0)
+    units = np.array([1.0, 1000.0, 0.01, 5.0])
+    values = (rng.standard_normal((60, 1)) @ np.ones((1, 4)) + 0.05 * rng.standard_normal((60, 4)) + 3.0) * units
+    values[7, 2] += 0.1
+    values[20, 1] = np.nan
+    return values
+
+
+def test_levels_of_columns_survive_constant_and_missing_ones():
+    values = np.array([[1.0, 5.0, np.nan, 0.0], [3.0, 5.0, np.nan, 0.0], [8.0, 5.0, np.nan, 9.0]], dtype=np.float32)
+    centre, scale = tables.centre_and_scale(values)
+    np.testing.assert_allclose(centre, [3.0, 5.0, 0.0, 0.0])
+    np.testing.assert_allclose(scale, [2.0, 1.0, 1.0, 3.0])
+    assert centre.dtype == scale.dtype == np.float32
+    assert tables.ratio_of_scales(values) == 1.5
+    assert tables.ratio_of_scales(np.ones((3, 2))) == 1.0
+
+
+def test_parts_add_up_and_missing_cells_are_filled(readings):
+    done = tables.separate(readings, standardize=True, random_state=0)
+    assert done.strongest(1) == [(7, 2)]
+    assert done.card_["missing"] == 1
+    assert done.low_rank[20, 1] == pytest.approx(1000 * np.median(readings[20, [0, 3]] / [1.0, 5.0]), rel=0.1)
+    away = readings - done.low_rank - done.outliers
+    assert done.card_["typical_deviation"] == pytest.approx(1.4826 * np.nanmedian(np.abs(away + done.outliers)))
+
+
+def test_without_standardizing_it_is_decompose(readings):
+    alike = readings / [1.0, 1000.0, 0.01, 5.0]
+    done = tables.separate(alike, random_state=0)
+    assert np.array_equal(done.low_rank, decompose(alike, random_state=0).low_rank)
+    assert done.strongest(0) == []
+
+
+def test_files_are_read_by_any_kind_of_path(readings, tmp_path):
+    np.save(tmp_path / "readings.npy", readings)
+    table = tables.read_table(str(tmp_path / "readings.npy"))
+    assert np.array_equal(table.values, readings, equal_nan=True)
+    with pytest.raises(tables.TableError, match="does not exist"):
+        tables.read_table("nowhere.csv")
