@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from copy import deepcopy
 from functools import partial
 
 import av
@@ -168,16 +169,15 @@ def spoil_parameter(parameters, rng):
         case 0:
             del holder[way[-1]]
         case 1 if isinstance(holder, dict):
-            holder[chosen(["surprise", "", "components_", "n_layers", "fitted.components_"], rng)] = chosen(
-                EXTREMES, rng
-            )
+            names = ["surprise", "", "components_", "n_layers", "fitted.components_"]
+            holder[chosen(names, rng)] = deepcopy(chosen(EXTREMES, rng))
         case 2:
-            deep = chosen(EXTREMES, rng)
+            deep = deepcopy(chosen(EXTREMES, rng))
             for _ in range(int(rng.integers(1, 250))):
                 deep = [deep] if rng.random() < 0.5 else {"a": deep}
             holder[way[-1]] = deep
         case _:
-            holder[way[-1]] = chosen(EXTREMES, rng)
+            holder[way[-1]] = deepcopy(chosen(EXTREMES, rng))
 
 
 def spoilt_array(array, rng):
