@@ -8,7 +8,7 @@ import numpy as np
 from unmingle import solvers
 from unmingle.iterate import run
 from unmingle.linalg import LowRank
-from unmingle.objective import Certificate, certify_unconstrained, gap_criterion
+from unmingle.objective import Certificate, GapCriterion, certify_unconstrained
 from unmingle.solvers import certify_pursuit
 
 from .contender import Answer, Contender
@@ -59,7 +59,7 @@ def minimiser(solver: str, dtype: Any, tol: float) -> Contender:
     def solve(task: Task, stopwatch: Stopwatch, max_iter: int) -> Answer:
         lam_star, lam = task.rank_penalty, task.per_feature(task.outlier_penalty)
         iterates = stopwatch.follow(_ITERATES[solver](task.X, lam_star, lam, rng=np.random.default_rng(0)))
-        criterion = gap_criterion(task.X, lam_star, lam, tol)
+        criterion = GapCriterion(task.X, lam_star, lam, tol)
         result = run(iterates, criterion, tol=tol, max_iter=min(max_iter, MAX_ITER))
 
         def certificate() -> Certificate:

@@ -1,7 +1,8 @@
 """`decompose`: one matrix into a low-rank part and sparse outliers, with a certificate."""
 
 import warnings
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from math import nan, sqrt
 from typing import Any
 
@@ -22,11 +23,11 @@ from ._validation import (
     given_penalties,
     is_frame,
 )
-from .iterate import Callback, run
+from .iterate import Callback, Result, run
 from .linalg import LowRank, Units
-from .objective import certify_unconstrained, gap_criterion, stationarity
+from .objective import Certificate, GapCriterion, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
-from .solvers import certify_pursuit
+from .solvers import PursuitCriterion
 
 __all__ = ["Decomposition", "decompose", "penalty_max"]
 
@@ -216,6 +217,12 @@ def _framed(part: Decomposition, frame: Any) -> Decomposition:
     return Decomposition(**{**part.__dict__, "_frame": frame})
 
 
+_SINGLE, _MARGIN = 1e-4, 0.9
+"""From this tolerance on iterates are made in float32, and to this share of it, since the gap is judged in float64,"""
+_FINE = 1e-3
+"""unless an outlier penalty is below this share of the largest entry: then rounding would show."""
+
+
 @dataclass(frozen=True)
 class _Problem:
     """One decomposition: data of any scale, and how long to work on it."""
@@ -242,12 +249,8 @@ class _Problem:
         _refuse_vanishing(lam_star, lam)
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
         at_most = None if self.n_components is None else min(self.n_components, *X.shape)
-        iterates = _ITERATES[solver](X, lam_star, lam, n_components=at_most, rng=self.rng)
-        measure = gap_criterion(X, lam_star, lam, tol, at_most)
-        result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
+        result, certificate = self._swept(solver, X, lam_star, lam, tol, at_most)
         low_rank = result.state.low_rank
-        iterates.close()  # type: ignore[attr-defined]
-        certificate = certify_unconstrained(X, low_rank, lam_star, lam)
         converged = result.converged or certificate.gap <= tol
         if not converged:
             stationary = low_rank.rank == at_most
@@ -259,6 +262,28 @@ class _Problem:
             objective=units.cost_from_units(certificate.objective), gap=certificate.gap,
             n_iter=result.n_iter, converged=converged,
         )  # fmt: skip
+
+    def _swept(
+        self, name: str, X: Array, lam_star: float, lam: Array, tol: float, at_most: int | None
+    ) -> tuple[Result[Any], Certificate]:
+        """Iterates of (2) or (4) until they are good enough: in float32 where that will do, judged in float64."""
+        solver: Any = _ITERATES[name]
+        measure, done = GapCriterion(X, lam_star, lam, tol, at_most), 0
+        if name == "proximal" and X.dtype == np.float64 and tol >= _SINGLE and lam.min() > _FINE and at_most is None:
+            narrow, thin = X.astype(np.float32), lam.astype(np.float32)
+            iterates = solver(narrow, lam_star, thin, n_components=at_most, rng=deepcopy(self.rng))
+            rough = GapCriterion(narrow, lam_star, thin, _MARGIN * tol)
+            found = run(iterates, rough, tol=_MARGIN * tol, max_iter=self.max_iter, callback=self.callback)
+            iterates.close()
+            wide = replace(found, state=found.state.astype(np.float64))
+            certificate = measure.certify(wide.state)
+            done = found.n_iter
+            if certificate.gap <= tol or done >= self.max_iter:
+                return wide, certificate
+        iterates = solver(X, lam_star, lam, n_components=at_most, rng=self.rng)
+        result = run(iterates, measure, tol=tol, max_iter=self.max_iter - done, callback=self.callback)
+        iterates.close()
+        return replace(result, n_iter=done + result.n_iter), measure.certify(result.state)
 
     def pursue(self, outlier_penalty: Any, eps: float) -> Decomposition:
         """Solve (1)."""
@@ -272,13 +297,12 @@ class _Problem:
         eps = units.to_units(eps)
         tol = max(self.tol, 1e-6) if X.dtype == np.float32 else self.tol
         iterates = solvers.pcp(X, lam, eps, rng=self.rng)
-        result = run(
-            iterates, lambda pursuit: pursuit.residual, tol=tol, max_iter=self.max_iter, callback=self.callback
-        )
+        measure = PursuitCriterion(X, lam, eps, tol)
+        result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
         outliers = result.state.outliers(X, lam)
-        certificate = certify_pursuit(X, result.state, outliers, lam, eps)
+        certificate = measure.certify(result.state, outliers)
         if not result.converged:
-            _warn(result.n_iter, tol, "relative residual", result.measure)
+            _warn(result.n_iter, tol, *_how_far(result.state, certificate))
         return self._answer(
             result.state.low_rank, outliers, units, 1.0, outlier_penalty,
             objective=units.from_units(certificate.objective), gap=certificate.gap,
@@ -314,6 +338,12 @@ class _Problem:
         return self._answer(
             nothing, np.zeros_like(self.X), Units(), rank_penalty, outlier_penalty, objective=0.0, gap=0.0
         )
+
+
+def _how_far(pursuit: Any, certificate: Certificate) -> tuple[str, float]:
+    """The measure that kept a pursuit from converging, and its value."""
+    residual = getattr(pursuit, "residual", None)
+    return ("duality gap", certificate.gap) if residual is None else ("relative residual", residual)
 
 
 def _warn(n_iter: int, tol: float, name: str, value: float) -> None:

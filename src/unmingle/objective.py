@@ -11,8 +11,7 @@ A NaN in ``X`` is a missing entry: it has no outlier penalty, so its outlier abs
 drops out of every sum. Each gap is an upper bound on what the objective is above its minimum.
 """
 
-from collections.abc import Callable
-from math import inf, nan
+from math import inf, log, nan
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -24,11 +23,13 @@ from .prox import soft_threshold
 
 __all__ = [
     "Certificate",
+    "GapCriterion",
+    "Looks",
     "certify_constrained",
+    "certify_splitting",
     "certify_unconstrained",
     "constrained",
     "factored",
-    "gap_criterion",
     "projection",
     "projection_gap",
     "stationarity",
@@ -36,6 +37,10 @@ __all__ = [
 ]
 
 Array = NDArray[np.floating[Any]]
+
+
+_SMALL = 2**15
+"""Entries up to which a certificate costs next to nothing."""
 
 
 class Certificate(NamedTuple):
@@ -250,6 +255,27 @@ def certify_unconstrained(X: Array, low_rank: LowRank, lam_star: float, lam: Arr
     return Certificate(primal, alpha * inner - 0.5 * alpha**2 * square)
 
 
+def certify_splitting(
+    X: Array, low_rank: LowRank, point: Array, weight: float, lam_star: float, lam: Array, *, linear: bool = False
+) -> Certificate:
+    """Certificate of (2), or of (1) if ``linear``, for the low-rank part Z that was thresholded out of L + U.
+
+    The multiplier rho U = rho (L + U - Z) has spectral norm lam_* by construction; brought into the box, |Y| <= lam, it
+    is nearly feasible long before the residual of Z is. Memory: one copy of X.
+    """
+    y, number = empty_apart(X.shape, X.dtype), X.dtype.type
+    left, right = low_rank.scaled_left, low_rank.right
+    value, inner, square = kernels.multiplier_sums(X, left, right, point, number(weight), number(not linear), lam, y)
+    primal = value + lam_star * float(np.sum(low_rank.values, dtype=np.float64))
+    excess = max(spectral_norm_bound(y) / lam_star, _largest_ratio(y, lam))
+    if excess == 0.0 or square == 0.0:
+        return Certificate(primal, 0.0)
+    if linear:
+        return Certificate(primal, max(inner, 0.0) / excess)
+    alpha = min(max(inner / square, 0.0), 1 / excess)
+    return Certificate(primal, alpha * inner - 0.5 * alpha**2 * square)
+
+
 def certify_constrained(X: Array, low_rank: LowRank, outliers: Array, y: Array, lam: Array, eps: float) -> Certificate:
     """Certificate of (1) from any dual matrix ``y``, scaled until it is feasible.
 
@@ -295,34 +321,80 @@ class Iterate(Protocol):
     def step(self) -> float: ...
     @property
     def settled(self) -> bool: ...
+    @property
+    def split(self) -> Any: ...
 
 
-def gap_criterion(
-    X: Array, lam_star: float, lam: Array, tol: float, at_most: int | None = None
-) -> Callable[[Iterate], float]:
+class GapCriterion:
     """Optimality measure for iterates of (2) and (4), taken only when it is likely to pay.
 
     The relative duality gap of (2); with all ``at_most`` atoms in use the gap may stay open for ever, and the
-    stationarity residual of (4) will do as well. Both shrink about as fast as the steps of the solver, which tells when
-    to look again; NaN in between. Lower bounds stay valid, so the best one so far is kept.
+    stationarity residual of (4) will do as well. When to look again is told by how they fell, and by the steps of the
+    solver; NaN in between. Lower bounds stay valid, so the best one so far is kept.
     """
-    small = min(X.shape) <= 128
-    bound, age, due_age, due_step = -inf, 0, 3, 0.0
 
-    def measure(iterate: Iterate) -> float:
-        nonlocal bound, age, due_age, due_step
-        if not iterate.settled:
+    def __init__(self, X: Array, lam_star: float, lam: Array, tol: float, at_most: int | None = None) -> None:
+        self._X, self._lam_star, self._lam, self._at_most = X, lam_star, lam, at_most
+        self._looks = Looks(tol, always=X.size <= _SMALL)
+
+    def __call__(self, iterate: Iterate) -> float:
+        """The measure of an iterate, or NaN."""
+        if not iterate.settled or not self._looks.due(iterate.step):
             return nan
-        age += 1
-        if not small and age < due_age and iterate.step > due_step:
-            return nan
-        certificate = certify_unconstrained(X, iterate.low_rank, lam_star, lam)
-        bound = max(bound, certificate.bound)
-        value = certificate._replace(bound=bound).gap
-        if iterate.low_rank.rank == at_most:
-            value = min(value, stationarity(X, iterate.low_rank, lam_star, lam))
-        due_age = age + max(10, age // 4)
-        due_step = iterate.step * tol / value if value > 0 else inf
+        value = self._looks.take(self.certify(iterate), iterate.step)
+        if iterate.low_rank.rank == self._at_most:
+            rest = stationarity(self._X, iterate.low_rank, self._lam_star, self._lam)
+            value = self._looks.settle_for(rest, iterate.step)
         return value
 
-    return measure
+    def certify(self, iterate: Iterate) -> Certificate:
+        """The certificate of an iterate, with the best bound so far."""
+        X, lam_star, lam, split = self._X, self._lam_star, self._lam, iterate.split
+        if split is None:
+            found = certify_unconstrained(X, iterate.low_rank, lam_star, lam)
+        else:
+            found = certify_splitting(X, split.low_rank, split.point, split.weight, lam_star, lam)
+        return self._looks.with_best_bound(found)
+
+
+class Looks:
+    """When to take a certificate, which costs about as much as a step of a solver, and the best bound so far."""
+
+    def __init__(self, tol: float, *, always: bool = False) -> None:
+        self._tol, self._always, self._bound = tol, always, -inf
+        self._age, self._due, self._due_step = 0, 3, 0.0
+        self._before, self._last = (0, nan), (0, nan)
+
+    def due(self, step: float) -> bool:
+        """Whether to look at an iterate, which the solver reached by a step of this size."""
+        self._age += 1
+        return self._always or self._age >= self._due or step <= self._due_step
+
+    def with_best_bound(self, certificate: Certificate) -> Certificate:
+        """The same point with the best bound so far."""
+        self._bound = max(self._bound, certificate.bound)
+        return certificate._replace(bound=self._bound)
+
+    def take(self, certificate: Certificate, step: float) -> float:
+        """The relative gap of an iterate, by the best of all bounds."""
+        self._before = self._last
+        return self._judged(self.with_best_bound(certificate).gap, step)
+
+    def settle_for(self, measure: float, step: float) -> float:
+        """The same, where another measure will do as well."""
+        return self._judged(min(self._last[1], measure), step)
+
+    def _judged(self, value: float, step: float) -> float:
+        self._last = (self._age, value)
+        self._due = self._age + self._wait()
+        self._due_step = step * self._tol / value if value > 0 else inf
+        return value
+
+    def _wait(self) -> int:
+        """Most of the steps that are left if the measure goes on falling as it did, ten or a quarter of all at most."""
+        (earlier, larger), (age, value) = self._before, self._last
+        longest = max(10, age // 4)
+        if not 0 < value < larger:
+            return longest
+        left = log(value / self._tol) / log(larger / value) * (age - earlier)
+        return int(min(max(0.8 * left, 1.0), longest))

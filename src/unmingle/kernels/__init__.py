@@ -9,7 +9,7 @@ named outputs, and are compiled on first use and cached on disk.
 
 from ._encoder import encode_layers
 from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
-from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sweep
+from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sums, multiplier_sweep, splitting_sweep
 from ._newton import newton_projection
 from ._robust import column_medians
 from ._samples import alternation_pass
@@ -36,7 +36,9 @@ __all__ = [
     "learn_from_frame",
     "misfit_cost",
     "misfit_slopes",
+    "multiplier_sums",
     "multiplier_sweep",
     "newton_projection",
+    "splitting_sweep",
     "zeros_for",
 ]

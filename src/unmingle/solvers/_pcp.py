@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 
 from .. import kernels
 from ..linalg import LowRank, WarmSubspace
-from ..objective import Certificate, certify_constrained
+from ..objective import Certificate, Looks, certify_constrained, certify_splitting
+from ._splitting import Split, is_high, splitting
 
 Array = NDArray[np.floating[Any]]
 
@@ -40,8 +42,24 @@ class Pursuit:
         return np.where(inside | np.isnan(X), X.dtype.type(0), outliers)
 
 
-def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> Iterator[Pursuit]:
-    """Iterates of the augmented Lagrangian method on (1).
+@dataclass(frozen=True)
+class SplitPursuit:
+    """An iterate of (1) by splitting. Its arrays are the solver's own and change with the next iterate."""
+
+    split: Split
+
+    @property
+    def low_rank(self) -> LowRank:
+        """L."""
+        return self.split.low_rank
+
+    def outliers(self, X: Array, lam: Array) -> Array:
+        """O, exactly zero wherever the multiplier is inside its box."""
+        return self.split.outliers(X, lam)
+
+
+def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> Iterator[Pursuit | SplitPursuit]:
+    """Iterates of the augmented Lagrangian method on (1), and of `splitting` once the rank is high and eps = 0.
 
     min ||L||_* + lam ||O||_1 subject to ||X - L - O||_F <= eps, with multiplier Y and weight mu::
 
@@ -95,14 +113,19 @@ def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> 
         primal, change, length = np.sqrt(squares)
         primal, dual = primal / size, mu * change / length if length > 0 else 0.0
         noise = (1 - shrink) / (mu * shrink) if shrink > 0 else 0.0
-        mu = next_mu
+        last_mu, mu = mu, next_mu
         yield Pursuit(low_rank, max(primal, dual / balance), cleaned, multiplier, 1 / mu - noise)
+        if eps == 0 and is_high(low_rank.rank, X.shape):
+            break
         wanted = 1 if dual < balance * primal else -1 if dual > 3 * balance * primal else 0
         if wanted * direction < 0:
             growth = growth**_CALM
         direction = wanted or direction
         next_mu = mu * growth**wanted
         balance = max(fall * balance, least)
+    del cleaned, product
+    for split in splitting(X, 1.0, lam, low_rank, multiplier, curvature=inf, weight=last_mu):
+        yield SplitPursuit(split)
 
 
 def _noise_split(
@@ -129,7 +152,7 @@ def _noise_split(
 
 
 def certify_pursuit(
-    X: Array, pursuit: Pursuit, outliers: Array, lam: Array, eps: float, rounds: int = 30
+    X: Array, pursuit: Pursuit | SplitPursuit, outliers: Array, lam: Array, eps: float, rounds: int = 30
 ) -> Certificate:
     """Certificate of (1) for an iterate of `pcp`.
 
@@ -137,6 +160,8 @@ def certify_pursuit(
     moved onto the optimality conditions Y = left right + (a part of spectral norm < 1 off the tangent space of L) and
     Y = lam sign(O) on the outliers, by alternating projections; the better of the two bounds counts.
     """
+    if isinstance(pursuit, SplitPursuit):
+        return _certify_split(X, pursuit.split, lam)
     y = pursuit.multiplier
     best = certify_constrained(X, pursuit.low_rank, outliers, y, lam, eps)
     if eps > 0 or pursuit.low_rank.rank == 0:
@@ -152,3 +177,27 @@ def certify_pursuit(
         y = y - left @ in_rows - ((excess - left @ in_rows) @ right.T) @ right
     y = np.where(fixed, target, y)
     return max(best, certify_constrained(X, pursuit.low_rank, outliers, y, lam, eps), key=lambda found: found.bound)
+
+
+def _certify_split(X: Array, split: Split, lam: Array) -> Certificate:
+    return certify_splitting(X, split.low_rank, split.point, split.weight, 1.0, lam, linear=True)
+
+
+class PursuitCriterion:
+    """Optimality measure for iterates of `pcp`: their relative residual, or the certified gap of those by splitting."""
+
+    def __init__(self, X: Array, lam: Array, eps: float, tol: float) -> None:
+        self._X, self._lam, self._eps = X, lam, eps
+        self._looks = Looks(tol)
+
+    def __call__(self, pursuit: Pursuit | SplitPursuit) -> float:
+        """The measure of an iterate; NaN where no certificate was taken."""
+        if isinstance(pursuit, Pursuit):
+            return pursuit.residual
+        if not self._looks.due(pursuit.split.step):
+            return nan
+        return self._looks.take(_certify_split(self._X, pursuit.split, self._lam), pursuit.split.step)
+
+    def certify(self, pursuit: Pursuit | SplitPursuit, outliers: Array) -> Certificate:
+        """The certificate of an iterate, with the best bound so far."""
+        return self._looks.with_best_bound(certify_pursuit(self._X, pursuit, outliers, self._lam, self._eps))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import kernels
 from ..linalg import LowRank, WarmSubspace, empty_apart
+from ._splitting import Split, is_high, splitting
 
 Array = NDArray[np.floating[Any]]
 
@@ -30,6 +31,13 @@ class Sweep:
     """Frobenius norm of the last change of the low-rank part."""
     settled: bool
     """Whether the penalties have come down to their values."""
+    split: Split | None = None
+    """Where the rank is high, the iterate of the splitting that took over."""
+
+    def astype(self, dtype: Any) -> "Sweep":
+        """The same iterate in another precision."""
+        split = None if self.split is None else self.split.astype(dtype)
+        return Sweep(self.low_rank.astype(dtype), self.step, self.settled, split)
 
 
 def sweeps(
@@ -70,6 +78,8 @@ def sweeps(
         low_rank = subspace.threshold(cleaned, product, level * lam_star, degree=sharpen, at_most=at_most)
         last_step, step = step, low_rank.distance(previous)
         yield Sweep(low_rank, step, settled)
+        if at_most is None and is_high(low_rank.rank, X.shape):
+            break
         first_step = first_step or step
         if not settled and step <= _KEPT_UP * first_step:
             level, first_step, value, age = max(1.0, _FALL * level), 0.0, inf, 1.0
@@ -87,6 +97,9 @@ def sweeps(
         value += level * lam_star * float(np.sum(low_rank.values, dtype=np.float64))
         if value > tolerated * last_value:
             age = 1.0
+    kernels.huber_sums(X, low_rank.scaled_left, low_rank.right, lam, cleaned)
+    for split in splitting(X, lam_star, lam, low_rank, cleaned):
+        yield Sweep(split.low_rank, split.step, True, split)
 
 
 def starting_level(X: Array, lam: Array) -> float:

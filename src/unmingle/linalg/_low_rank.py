@@ -1,0 +1,67 @@
+"""Low-rank matrices by their singular values, and dictionaries."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+Array = NDArray[np.floating[Any]]
+
+
+class LowRank(NamedTuple):
+    """The matrix ``left diag(values) right``, with orthonormal columns ``left`` and rows ``right``."""
+
+    left: Array
+    values: Array
+    right: Array
+
+    @classmethod
+    def zero(cls, n: int, m: int, dtype: Any) -> "LowRank":
+        """The zero matrix, of rank 0."""
+        return cls(np.zeros((n, 0), dtype), np.zeros(0, dtype), np.zeros((0, m), dtype))
+
+    def astype(self, dtype: Any) -> "LowRank":
+        """The same matrix in another precision."""
+        return LowRank(*(part.astype(dtype) for part in self))
+
+    @property
+    def rank(self) -> int:
+        """Number of singular values kept."""
+        return len(self.values)
+
+    @property
+    def scaled_left(self) -> Array:
+        """``left diag(values)``, so that the matrix is ``scaled_left @ right``."""
+        return np.ascontiguousarray(self.left * self.values)
+
+    def distance(self, other: "LowRank") -> float:
+        """Frobenius norm of the difference, from the factors alone."""
+        cross = np.sum((self.scaled_left.T @ other.scaled_left) * (self.right @ other.right.T), dtype=np.float64)
+        square = np.sum(self.values**2, dtype=np.float64) + np.sum(other.values**2, dtype=np.float64) - 2 * cross
+        return float(np.sqrt(max(square, 0.0)))
+
+    def balanced(self) -> tuple[Array, Array]:
+        """Factors of equal weight, ``left values^1/2`` and ``values^1/2 right``: the minimum in (3)."""
+        root = np.sqrt(self.values)
+        return self.left * root, root[:, None] * self.right
+
+
+def ridge_encoder(components: Array, lam_star: float) -> Array:
+    """``H.T`` with H = (U'U + lam_star I)^-1 U': the codes of clean samples are ``X @ H.T``.
+
+    Parameters
+    ----------
+    components : array of shape (q, m)
+        U'.
+    lam_star : float
+        The rank penalty.
+
+    Returns
+    -------
+    array of shape (m, q)
+    """
+    wide = components.astype(np.float64)
+    system = wide @ wide.T
+    system[np.diag_indices_from(system)] += lam_star
+    return linalg.solve(system, wide, assume_a="pos", check_finite=False).T.astype(components.dtype)
