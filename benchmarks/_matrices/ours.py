@@ -9,7 +9,7 @@ from unmingle import solvers
 from unmingle.iterate import run
 from unmingle.linalg import LowRank
 from unmingle.objective import Certificate, GapCriterion, certify_unconstrained
-from unmingle.solvers import certify_pursuit
+from unmingle.solvers import PursuitCriterion, certify_pursuit
 
 from .contender import Answer, Contender
 from .stopwatch import Stopwatch
@@ -28,12 +28,13 @@ def pursuit(
     not_run: Mapping[str, str] | None = None,
     memory_iterations: int = MAX_ITER,
 ) -> Contender:
-    """`pcp` to a relative residual; the dual point is built after the clock has stopped."""
+    """`pcp` to a relative residual, or to a certified gap where the rank is high."""
 
     def solve(task: Task, stopwatch: Stopwatch, max_iter: int) -> Answer:
         lam, eps = task.per_feature(task.pursuit_penalty), task.noise_norm if with_noise else 0.0
         iterates = stopwatch.follow(solvers.pcp(task.X, lam, eps, rng=np.random.default_rng(0)))
-        result = run(iterates, lambda state: state.residual, tol=tol, max_iter=min(max_iter, MAX_ITER))
+        criterion = PursuitCriterion(task.X, lam, eps, tol)
+        result = run(iterates, criterion, tol=tol, max_iter=min(max_iter, MAX_ITER))
 
         def certificate() -> Certificate:
             return certify_pursuit(task.X, result.state, result.state.outliers(task.X, lam), lam, eps)

@@ -138,7 +138,8 @@ def decompose(
         True where an entry is observed.
     tol : float
         Stop at this relative duality gap, or stationarity residual of (4) if all ``n_components`` are in use; "pcp"
-        stops at this relative residual. float32 stops at 1e-4 at the least, "pcp" at 1e-6.
+        stops at this gap where the rank is high, at this relative residual otherwise. float32 stops at 1e-4 at the
+        least, "pcp" at 1e-6. From 1e-4 on "proximal" works in float32 and judges in float64.
     max_iter : int
         Stop after so many iterations, with a ConvergenceWarning.
     callback : callable, optional
