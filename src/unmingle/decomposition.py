@@ -302,12 +302,13 @@ class _Problem:
         result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
         outliers = result.state.outliers(X, lam)
         certificate = measure.certify(result.state, outliers)
-        if not result.converged:
+        converged = result.converged or certificate.gap <= tol
+        if not converged:
             _warn(result.n_iter, tol, *_how_far(result.state, certificate))
         return self._answer(
             result.state.low_rank, outliers, units, 1.0, outlier_penalty,
             objective=units.from_units(certificate.objective), gap=certificate.gap,
-            n_iter=result.n_iter, converged=result.converged,
+            n_iter=result.n_iter, converged=converged,
         )  # fmt: skip
 
     def _resolve(self, X: Array, units: Units, penalties: tuple[float | None, Any]) -> tuple[float, Any]:

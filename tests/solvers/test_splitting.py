@@ -141,3 +141,13 @@ def test_noise_that_is_allowed_for_is_not_split(slow):
     states = [state for state, _ in zip(iterates, range(20), strict=False)]
     assert is_high(states[-1].low_rank.rank, slow.shape)
     assert all(hasattr(state, "residual") for state in states)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_huge_outliers_do_not_drown_the_rest(slow, dtype):
+    spoilt = np.where(np.random.default_rng(3).random(slow.shape) < 0.02, 1e6, slow).astype(dtype)
+    part = decompose(spoilt, rank_penalty=0.5, outlier_penalty=0.05, tol=1e-4, random_state=0)
+    assert part.converged
+    assert is_high(part.rank, spoilt.shape)
+    exact = decompose(spoilt.astype(np.float64), rank_penalty=0.5, outlier_penalty=0.05, tol=1e-9, random_state=0)
+    assert np.abs(part.low_rank - exact.low_rank).max() < 0.05

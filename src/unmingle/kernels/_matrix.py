@@ -173,7 +173,8 @@ def splitting_sweep(X, left, right, point, weight, gain, reach, drop, relax, lam
 
         point <- relax (X - e) + (1 - relax) Z + u
 
-    Where X is missing, e = b. Reads X and point, writes point; 2 n m r flops for Z.
+    Where X is missing, e = b. The large entries of outliers cancel in X - e, and are never added up. Reads X and point,
+    writes point; 2 n m r flops for Z.
 
     Returns
     -------
@@ -191,11 +192,10 @@ def splitting_sweep(X, left, right, point, weight, gain, reach, drop, relax, lam
             row = X.dtype.type(0)
             for k in range(m):
                 u = weight * (p[k] - z[k])
-                b = x[k] - z[k] + u
-                bound = reach * lam[k]
-                e = gain * b if abs(b) <= bound else b - clip(b, drop * lam[k])
-                other = z[k] - u if x[k] != x[k] else x[k] - e
-                d = other - z[k]
+                r = x[k] - z[k]
+                b = r + u
+                d = r - gain * b if abs(b) <= reach * lam[k] else clip(b, drop * lam[k]) - u
+                d = -u if x[k] != x[k] else d
                 p[k] = z[k] + relax * d + u
                 row += d * d
             apart += row

@@ -184,11 +184,15 @@ def _certify_split(X: Array, split: Split, lam: Array) -> Certificate:
 
 
 class PursuitCriterion:
-    """Optimality measure for iterates of `pcp`: their relative residual, or the certified gap of those by splitting."""
+    """Optimality measure for iterates of `pcp`: their relative residual, or the certified gap of those by splitting.
+
+    In float32 a gap of 1e-4 will do.
+    """
 
     def __init__(self, X: Array, lam: Array, eps: float, tol: float) -> None:
-        self._X, self._lam, self._eps = X, lam, eps
-        self._looks = Looks(tol)
+        self._X, self._lam, self._eps, self._tol = X, lam, eps, tol
+        self._wanted = max(tol, 1e-4) if X.dtype == np.float32 else tol
+        self._looks = Looks(self._wanted)
 
     def __call__(self, pursuit: Pursuit | SplitPursuit) -> float:
         """The measure of an iterate; NaN where no certificate was taken."""
@@ -196,7 +200,8 @@ class PursuitCriterion:
             return pursuit.residual
         if not self._looks.due(pursuit.split.step):
             return nan
-        return self._looks.take(_certify_split(self._X, pursuit.split, self._lam), pursuit.split.step)
+        gap = self._looks.take(_certify_split(self._X, pursuit.split, self._lam), pursuit.split.step)
+        return min(gap, self._tol) if gap <= self._wanted else gap
 
     def certify(self, pursuit: Pursuit | SplitPursuit, outliers: Array) -> Certificate:
         """The certificate of an iterate, with the best bound so far."""
