@@ -351,3 +351,18 @@ def test_bad_input_gets_a_right_answer_or_one_clear_sentence(seed):
 
 def test_public_front_door_is_the_same_function():
     assert unmingle.decompose is decompose
+
+
+def test_a_callback_that_stops_is_heeded_in_both_precisions():
+    seen = []
+
+    def stop(progress):
+        seen.append(progress.done)
+        return progress.done == 3
+
+    with pytest.warns(ConvergenceWarning, match="3 iterations"):
+        part = decompose(reference.mixture(60, 50, 2), tol=1e-4, callback=stop, random_state=0)
+    assert seen == [1, 2, 3]
+    assert part.low_rank.dtype == np.float64
+    with pytest.warns(ConvergenceWarning, match="Stopped after 1 iterations"):
+        decompose(reference.mixture(60, 50, 2), tol=1e-4, max_iter=1, random_state=0)

@@ -8,8 +8,8 @@ import numpy as np
 from unmingle import solvers
 from unmingle.iterate import run
 from unmingle.linalg import LowRank
-from unmingle.objective import Certificate, GapCriterion, certify_unconstrained
-from unmingle.solvers import PursuitCriterion, certify_pursuit
+from unmingle.objective import Certificate, certify_unconstrained
+from unmingle.solvers import GapCriterion, PursuitCriterion
 
 from .contender import Answer, Contender
 from .stopwatch import Stopwatch
@@ -37,7 +37,7 @@ def pursuit(
         result = run(iterates, criterion, tol=tol, max_iter=min(max_iter, MAX_ITER))
 
         def certificate() -> Certificate:
-            return certify_pursuit(task.X, result.state, result.state.outliers(task.X, lam), lam, eps)
+            return criterion.certify(result.state)
 
         return Answer(lambda: result.state.low_rank, result.n_iter, result.converged, certificate)
 

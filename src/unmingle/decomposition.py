@@ -25,9 +25,9 @@ from ._validation import (
 )
 from .iterate import Callback, Result, run
 from .linalg import LowRank, Units
-from .objective import Certificate, GapCriterion, stationarity
+from .objective import Certificate, stationarity
 from .penalties import Penalties, from_noise, noise_level, penalty_limits
-from .solvers import PursuitCriterion
+from .solvers import GapCriterion, PursuitCriterion
 
 __all__ = ["Decomposition", "decompose", "penalty_max"]
 
@@ -274,12 +274,13 @@ class _Problem:
             narrow, thin = X.astype(np.float32), lam.astype(np.float32)
             iterates = solver(narrow, lam_star, thin, n_components=at_most, rng=deepcopy(self.rng))
             rough = GapCriterion(narrow, lam_star, thin, _MARGIN * tol)
-            found = run(iterates, rough, tol=_MARGIN * tol, max_iter=self.max_iter, callback=self.callback)
+            limit = (self.max_iter + 1) // 2
+            found = run(iterates, rough, tol=_MARGIN * tol, max_iter=limit, callback=self.callback)
             iterates.close()
             wide = replace(found, state=found.state.astype(np.float64))
-            certificate = measure.certify(wide.state)
-            done = found.n_iter
-            if certificate.gap <= tol or done >= self.max_iter:
+            certificate, done = measure.certify(wide.state), found.n_iter
+            was_ended = not found.converged and done < limit
+            if certificate.gap <= tol or was_ended or done == self.max_iter:
                 return wide, certificate
         iterates = solver(X, lam_star, lam, n_components=at_most, rng=self.rng)
         result = run(iterates, measure, tol=tol, max_iter=self.max_iter - done, callback=self.callback)
@@ -301,7 +302,7 @@ class _Problem:
         measure = PursuitCriterion(X, lam, eps, tol)
         result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
         outliers = result.state.outliers(X, lam)
-        certificate = measure.certify(result.state, outliers)
+        certificate = measure.certify(result.state)
         converged = result.converged or certificate.gap <= tol
         if not converged:
             _warn(result.n_iter, tol, *_how_far(result.state, certificate))

@@ -11,8 +11,7 @@ A NaN in ``X`` is a missing entry: it has no outlier penalty, so its outlier abs
 drops out of every sum. Each gap is an upper bound on what the objective is above its minimum.
 """
 
-from math import inf, log, nan
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +22,6 @@ from .prox import soft_threshold
 
 __all__ = [
     "Certificate",
-    "GapCriterion",
-    "Looks",
     "certify_constrained",
     "certify_splitting",
     "certify_unconstrained",
@@ -37,10 +34,6 @@ __all__ = [
 ]
 
 Array = NDArray[np.floating[Any]]
-
-
-_SMALL = 2**15
-"""Entries up to which a certificate costs next to nothing."""
 
 
 class Certificate(NamedTuple):
@@ -310,91 +303,3 @@ def stationarity(X: Array, low_rank: LowRank, lam_star: float, lam: Array) -> fl
     size = lam_star**2 * (np.sum(codes**2, dtype=np.float64) + np.sum(components**2, dtype=np.float64))
     slope = np.sum(in_codes**2, dtype=np.float64) + np.sum(in_components**2, dtype=np.float64)
     return float(np.sqrt(slope / size)) if size > 0 else 0.0
-
-
-class Iterate(Protocol):
-    """What a criterion needs to know of an iterate of (2) or (4)."""
-
-    @property
-    def low_rank(self) -> LowRank: ...
-    @property
-    def step(self) -> float: ...
-    @property
-    def settled(self) -> bool: ...
-    @property
-    def split(self) -> Any: ...
-
-
-class GapCriterion:
-    """Optimality measure for iterates of (2) and (4), taken only when it is likely to pay.
-
-    The relative duality gap of (2); with all ``at_most`` atoms in use the gap may stay open for ever, and the
-    stationarity residual of (4) will do as well. When to look again is told by how they fell, and by the steps of the
-    solver; NaN in between. Lower bounds stay valid, so the best one so far is kept.
-    """
-
-    def __init__(self, X: Array, lam_star: float, lam: Array, tol: float, at_most: int | None = None) -> None:
-        self._X, self._lam_star, self._lam, self._at_most = X, lam_star, lam, at_most
-        self._looks = Looks(tol, always=X.size <= _SMALL)
-
-    def __call__(self, iterate: Iterate) -> float:
-        """The measure of an iterate, or NaN."""
-        if not iterate.settled or not self._looks.due(iterate.step):
-            return nan
-        value = self._looks.take(self.certify(iterate), iterate.step)
-        if iterate.low_rank.rank == self._at_most:
-            rest = stationarity(self._X, iterate.low_rank, self._lam_star, self._lam)
-            value = self._looks.settle_for(rest, iterate.step)
-        return value
-
-    def certify(self, iterate: Iterate) -> Certificate:
-        """The certificate of an iterate, with the best bound so far."""
-        X, lam_star, lam, split = self._X, self._lam_star, self._lam, iterate.split
-        if split is None:
-            found = certify_unconstrained(X, iterate.low_rank, lam_star, lam)
-        else:
-            found = certify_splitting(X, split.low_rank, split.point, split.weight, lam_star, lam)
-        return self._looks.with_best_bound(found)
-
-
-class Looks:
-    """When to take a certificate, which costs about as much as a step of a solver, and the best bound so far."""
-
-    def __init__(self, tol: float, *, always: bool = False) -> None:
-        self._tol, self._always, self._bound = tol, always, -inf
-        self._age, self._due, self._due_step = 0, 3, 0.0
-        self._before, self._last = (0, nan), (0, nan)
-
-    def due(self, step: float) -> bool:
-        """Whether to look at an iterate, which the solver reached by a step of this size."""
-        self._age += 1
-        return self._always or self._age >= self._due or step <= self._due_step
-
-    def with_best_bound(self, certificate: Certificate) -> Certificate:
-        """The same point with the best bound so far."""
-        self._bound = max(self._bound, certificate.bound)
-        return certificate._replace(bound=self._bound)
-
-    def take(self, certificate: Certificate, step: float) -> float:
-        """The relative gap of an iterate, by the best of all bounds."""
-        self._before = self._last
-        return self._judged(self.with_best_bound(certificate).gap, step)
-
-    def settle_for(self, measure: float, step: float) -> float:
-        """The same, where another measure will do as well."""
-        return self._judged(min(self._last[1], measure), step)
-
-    def _judged(self, value: float, step: float) -> float:
-        self._last = (self._age, value)
-        self._due = self._age + self._wait()
-        self._due_step = step * self._tol / value if value > 0 else inf
-        return value
-
-    def _wait(self) -> int:
-        """Most of the steps that are left if the measure goes on falling as it did, ten or a quarter of all at most."""
-        (earlier, larger), (age, value) = self._before, self._last
-        longest = max(10, age // 4)
-        if not 0 < value < larger:
-            return longest
-        left = log(value / self._tol) / log(larger / value) * (age - earlier)
-        return int(min(max(0.8 * left, 1.0), longest))

@@ -1,16 +1,20 @@
-"""Solvers: generators of iterates. None of them decides when to stop; `unmingle.iterate.run` does."""
+"""Solvers: generators of iterates, and measures of how good these are.
+
+None of them decides when to stop; `unmingle.iterate.run` does.
+"""
 
 from ._alternating import alternating
-from ._pcp import PursuitCriterion, certify_pursuit, pcp
+from ._criteria import GapCriterion, PursuitCriterion
+from ._pcp import pcp
 from ._projection import algorithm_1, algorithm_1_of_matrix, newton, some_features
 from ._proximal import proximal
 
 __all__ = [
+    "GapCriterion",
     "PursuitCriterion",
     "algorithm_1",
     "algorithm_1_of_matrix",
     "alternating",
-    "certify_pursuit",
     "newton",
     "pcp",
     "proximal",

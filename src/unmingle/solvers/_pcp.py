@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import kernels
 from ..linalg import LowRank, WarmSubspace
-from ..objective import Certificate, Looks, certify_constrained, certify_splitting
+from ..objective import Certificate, certify_constrained, certify_splitting
 from ._splitting import Split, is_high, splitting
 
 Array = NDArray[np.floating[Any]]
@@ -42,23 +42,7 @@ class Pursuit:
         return np.where(inside | np.isnan(X), X.dtype.type(0), outliers)
 
 
-@dataclass(frozen=True)
-class SplitPursuit:
-    """An iterate of (1) by splitting. Its arrays are the solver's own and change with the next iterate."""
-
-    split: Split
-
-    @property
-    def low_rank(self) -> LowRank:
-        """L."""
-        return self.split.low_rank
-
-    def outliers(self, X: Array, lam: Array) -> Array:
-        """O, exactly zero wherever the multiplier is inside its box."""
-        return self.split.outliers(X, lam)
-
-
-def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> Iterator[Pursuit | SplitPursuit]:
+def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> Iterator[Pursuit | Split]:
     """Iterates of the augmented Lagrangian method on (1), and of `splitting` once the rank is high and eps = 0.
 
     min ||L||_* + lam ||O||_1 subject to ||X - L - O||_F <= eps, with multiplier Y and weight mu::
@@ -87,8 +71,8 @@ def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> 
 
     Yields
     ------
-    Pursuit
-        `low_rank`, the relative `residual`, and what `outliers` and the certificate need.
+    Pursuit, then Split
+        `low_rank`, and what `outliers` and the certificate need; a Pursuit has its relative `residual`.
     """
     known = np.nan_to_num(X, nan=0.0)
     size = float(np.linalg.norm(known))
@@ -124,8 +108,7 @@ def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> 
         next_mu = mu * growth**wanted
         balance = max(fall * balance, least)
     del cleaned, product
-    for split in splitting(X, 1.0, lam, low_rank, multiplier, curvature=inf, weight=last_mu):
-        yield SplitPursuit(split)
+    yield from splitting(X, 1.0, lam, low_rank, multiplier, curvature=inf, weight=last_mu)
 
 
 def _noise_split(
@@ -151,18 +134,16 @@ def _noise_split(
     return reach, max(shrink, 0.0)
 
 
-def certify_pursuit(
-    X: Array, pursuit: Pursuit | SplitPursuit, outliers: Array, lam: Array, eps: float, rounds: int = 30
-) -> Certificate:
+def certify_pursuit(X: Array, pursuit: Pursuit | Split, lam: Array, eps: float, rounds: int = 30) -> Certificate:
     """Certificate of (1) for an iterate of `pcp`.
 
     The multiplier is a dual point, though a rough one where mu grew fast. Where no noise is allowed for, it is also
     moved onto the optimality conditions Y = left right + (a part of spectral norm < 1 off the tangent space of L) and
     Y = lam sign(O) on the outliers, by alternating projections; the better of the two bounds counts.
     """
-    if isinstance(pursuit, SplitPursuit):
-        return _certify_split(X, pursuit.split, lam)
-    y = pursuit.multiplier
+    if isinstance(pursuit, Split):
+        return certify_splitting(X, pursuit.low_rank, pursuit.point, pursuit.weight, 1.0, lam, linear=True)
+    y, outliers = pursuit.multiplier, pursuit.outliers(X, lam)
     best = certify_constrained(X, pursuit.low_rank, outliers, y, lam, eps)
     if eps > 0 or pursuit.low_rank.rank == 0:
         return best
@@ -177,32 +158,3 @@ def certify_pursuit(
         y = y - left @ in_rows - ((excess - left @ in_rows) @ right.T) @ right
     y = np.where(fixed, target, y)
     return max(best, certify_constrained(X, pursuit.low_rank, outliers, y, lam, eps), key=lambda found: found.bound)
-
-
-def _certify_split(X: Array, split: Split, lam: Array) -> Certificate:
-    return certify_splitting(X, split.low_rank, split.point, split.weight, 1.0, lam, linear=True)
-
-
-class PursuitCriterion:
-    """Optimality measure for iterates of `pcp`: their relative residual, or the certified gap of those by splitting.
-
-    In float32 a gap of 1e-4 will do.
-    """
-
-    def __init__(self, X: Array, lam: Array, eps: float, tol: float) -> None:
-        self._X, self._lam, self._eps, self._tol = X, lam, eps, tol
-        self._wanted = max(tol, 1e-4) if X.dtype == np.float32 else tol
-        self._looks = Looks(self._wanted)
-
-    def __call__(self, pursuit: Pursuit | SplitPursuit) -> float:
-        """The measure of an iterate; NaN where no certificate was taken."""
-        if isinstance(pursuit, Pursuit):
-            return pursuit.residual
-        if not self._looks.due(pursuit.split.step):
-            return nan
-        gap = self._looks.take(_certify_split(self._X, pursuit.split, self._lam), pursuit.split.step)
-        return min(gap, self._tol) if gap <= self._wanted else gap
-
-    def certify(self, pursuit: Pursuit | SplitPursuit, outliers: Array) -> Certificate:
-        """The certificate of an iterate, with the best bound so far."""
-        return self._looks.with_best_bound(certify_pursuit(self._X, pursuit, outliers, self._lam, self._eps))

@@ -1,4 +1,8 @@
-"""The splitting that takes over where the answer of (1) or (2) is not of very low rank."""
+"""The splitting that takes over where the answer of (1) or (2) is not of very low rank.
+
+Its constants were chosen by the number of steps on a film (Hall), faces (Yale, Frey) and a spectrogram, by hand;
+`python benchmarks/run.py --only real` also has a film that had no say (Escalator).
+"""
 
 from collections.abc import Iterator
 from math import exp, inf, log, sqrt
@@ -16,7 +20,7 @@ Array = NDArray[np.floating[Any]]
 _SHARE, _SIDE = 1 / 6, 48
 """The rank is high from this share of the shorter side on, unless that is shorter than this."""
 _RELAX = 1.8
-"""Over-relaxation: below 2, and the more the fewer steps on real matrices."""
+"""Over-relaxation, below 2."""
 _EVERY, _UNTIL = 5, 60
 """Steps from one look at the weight to the next, and those after which it stays."""
 _ROWS = 32
@@ -99,7 +103,8 @@ def splitting(
     `gram_threshold`.
 
     Cost of a step for the shorter side k and rank r: n m k flops in float64, 4 n m r, and an eigendecomposition of k^3;
-    X is read once, L + U read three times and written once. Memory: one copy of X beside the multiplier given.
+    X is read once, L + U read three times and written once. Memory: that of the multiplier given, and another copy of X
+    for a moment at the start.
 
     Parameters
     ----------
