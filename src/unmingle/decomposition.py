@@ -1,8 +1,7 @@
 """`decompose`: one matrix into a low-rank part and sparse outliers, with a certificate."""
 
 import warnings
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import nan, sqrt
 from typing import Any
 
@@ -23,10 +22,10 @@ from ._validation import (
     given_penalties,
     is_frame,
 )
-from .iterate import Callback, Result, run
+from .iterate import Callback, run
 from .linalg import LowRank, Units
-from .objective import Certificate, stationarity
-from .penalties import Penalties, from_noise, noise_level, penalty_limits
+from .objective import stationarity
+from .penalties import Penalties, from_noise, noise_fit, penalty_limits
 from .solvers import GapCriterion, PursuitCriterion
 
 __all__ = ["Decomposition", "decompose", "penalty_max"]
@@ -218,12 +217,6 @@ def _framed(part: Decomposition, frame: Any) -> Decomposition:
     return Decomposition(**{**part.__dict__, "_frame": frame})
 
 
-_SINGLE, _MARGIN = 1e-4, 0.9
-"""From this tolerance on iterates are made in float32, and to this share of it, since the gap is judged in float64,"""
-_FINE = 1e-3
-"""unless an outlier penalty is below this share of the largest entry: then rounding would show."""
-
-
 @dataclass(frozen=True)
 class _Problem:
     """One decomposition: data of any scale, and how long to work on it."""
@@ -242,7 +235,7 @@ class _Problem:
     def minimise(self, penalties: tuple[float | None, Any], solver: str) -> Decomposition:
         """Solve (2) or (4)."""
         X, units = self._scaled()
-        rank_penalty, outlier_penalty = self._resolve(X, units, penalties)
+        (rank_penalty, outlier_penalty), start = self._resolve(X, units, penalties)
         if not np.any(np.nan_to_num(X)):
             return self._zero(rank_penalty, outlier_penalty)
         lam_star = units.to_units(rank_penalty)
@@ -250,8 +243,11 @@ class _Problem:
         _refuse_vanishing(lam_star, lam)
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
         at_most = None if self.n_components is None else min(self.n_components, *X.shape)
-        result, certificate = self._swept(solver, X, lam_star, lam, tol, at_most)
-        low_rank = result.state.low_rank
+        measure = GapCriterion(X, lam_star, lam, tol, at_most)
+        iterates = _ITERATES[solver](X, lam_star, lam, n_components=at_most, rng=self.rng, start=start)
+        result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
+        certificate = measure.certify(result.state)
+        low_rank = result.state.low_rank.astype(X.dtype)
         converged = result.converged or certificate.gap <= tol
         if not converged:
             stationary = low_rank.rank == at_most
@@ -264,29 +260,6 @@ class _Problem:
             n_iter=result.n_iter, converged=converged,
         )  # fmt: skip
 
-    def _swept(
-        self, name: str, X: Array, lam_star: float, lam: Array, tol: float, at_most: int | None
-    ) -> tuple[Result[Any], Certificate]:
-        """Iterates of (2) or (4) until they are good enough: in float32 where that will do, judged in float64."""
-        solver: Any = _ITERATES[name]
-        measure, done = GapCriterion(X, lam_star, lam, tol, at_most), 0
-        if name == "proximal" and X.dtype == np.float64 and tol >= _SINGLE and lam.min() > _FINE and at_most is None:
-            narrow, thin = X.astype(np.float32), lam.astype(np.float32)
-            iterates = solver(narrow, lam_star, thin, n_components=at_most, rng=deepcopy(self.rng))
-            rough = GapCriterion(narrow, lam_star, thin, _MARGIN * tol)
-            limit = (self.max_iter + 1) // 2
-            found = run(iterates, rough, tol=_MARGIN * tol, max_iter=limit, callback=self.callback)
-            iterates.close()
-            wide = replace(found, state=found.state.astype(np.float64))
-            certificate, done = measure.certify(wide.state), found.n_iter
-            was_ended = not found.converged and done < limit
-            if certificate.gap <= tol or was_ended or done == self.max_iter:
-                return wide, certificate
-        iterates = solver(X, lam_star, lam, n_components=at_most, rng=self.rng)
-        result = run(iterates, measure, tol=tol, max_iter=self.max_iter - done, callback=self.callback)
-        iterates.close()
-        return replace(result, n_iter=done + result.n_iter), measure.certify(result.state)
-
     def pursue(self, outlier_penalty: Any, eps: float) -> Decomposition:
         """Solve (1)."""
         X, units = self._scaled()
@@ -297,29 +270,32 @@ class _Problem:
         lam = _thresholds(outlier_penalty, X)
         _refuse_vanishing(1.0, lam)
         eps = units.to_units(eps)
-        tol = max(self.tol, 1e-6) if X.dtype == np.float32 else self.tol
+        tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
         iterates = solvers.pcp(X, lam, eps, rng=self.rng)
         measure = PursuitCriterion(X, lam, eps, tol)
         result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
-        outliers = result.state.outliers(X, lam)
-        certificate = measure.certify(result.state)
-        converged = result.converged or certificate.gap <= tol
-        if not converged:
-            _warn(result.n_iter, tol, *_how_far(result.state, certificate))
+        outliers, certificate = result.state.outliers(X, lam), measure.certify(result.state)
+        if not result.converged:
+            _warn(result.n_iter, tol, *measure.how_far(result.state))
         return self._answer(
-            result.state.low_rank, outliers, units, 1.0, outlier_penalty,
+            result.state.low_rank.astype(X.dtype), outliers, units, 1.0, outlier_penalty,
             objective=units.from_units(certificate.objective), gap=certificate.gap,
-            n_iter=result.n_iter, converged=converged,
+            n_iter=result.n_iter, converged=result.converged,
         )  # fmt: skip
 
-    def _resolve(self, X: Array, units: Units, penalties: tuple[float | None, Any]) -> tuple[float, Any]:
+    def _resolve(
+        self, X: Array, units: Units, penalties: tuple[float | None, Any]
+    ) -> tuple[tuple[float, Any], LowRank | None]:
+        """The penalties, and where to start if both follow from the noise."""
         rank_penalty, outlier_penalty = penalties
+        start = None
         if rank_penalty is None:
-            sigma = units.from_units(noise_level(X, self.rng, at_most=self.n_components))
-            rank_penalty = from_noise(sigma, *X.shape).rank_penalty or 1.0
+            level, fit = noise_fit(X, self.rng, at_most=self.n_components)
+            rank_penalty = from_noise(units.from_units(level), *X.shape).rank_penalty or 1.0
+            start = fit if outlier_penalty is None else None
         if outlier_penalty is None:
             outlier_penalty = rank_penalty / sqrt(max(X.shape))
-        return rank_penalty, outlier_penalty
+        return (rank_penalty, outlier_penalty), start
 
     def _answer(
         self, low_rank: LowRank, outliers: Array, units: Units, rank_penalty: float, outlier_penalty: Any, **facts: Any
@@ -341,12 +317,6 @@ class _Problem:
         return self._answer(
             nothing, np.zeros_like(self.X), Units(), rank_penalty, outlier_penalty, objective=0.0, gap=0.0
         )
-
-
-def _how_far(pursuit: Any, certificate: Certificate) -> tuple[str, float]:
-    """The measure that kept a pursuit from converging, and its value."""
-    residual = getattr(pursuit, "residual", None)
-    return ("duality gap", certificate.gap) if residual is None else ("relative residual", residual)
 
 
 def _warn(n_iter: int, tol: float, name: str, value: float) -> None:

@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 from . import kernels, solvers
 from .linalg import LowRank, WarmSubspace, empty_apart, spectral_norm_bound
 
-__all__ = ["NORMAL_MAD", "Penalties", "from_noise", "noise_floor", "noise_level", "penalty_limits", "robust_scale"]
+__all__ = [
+    "NORMAL_MAD",
+    "NoiseFit",
+    "Penalties",
+    "from_noise",
+    "noise_fit",
+    "noise_floor",
+    "noise_level",
+    "penalty_limits",
+    "robust_scale",
+]
 
 Array = NDArray[np.floating[Any]]
 
@@ -18,6 +28,9 @@ NORMAL_MAD = 1.4826
 _FLOOR = 1e-6
 _ENTRIES, _ROWS = 100_000, 400
 """The median residual is taken over about so many entries, in so many rows spread over the data."""
+_SWEEPS = 60
+_LARGE, _SEEN = 2**15, 1e-4
+"""Data of so many entries are looked at in float32, which sees noise above this share of the largest entry."""
 
 
 class Penalties(NamedTuple):
@@ -90,21 +103,43 @@ def _rounding_step(values: Array) -> float:
     return step if np.abs(multiples - np.round(multiples)).max() < 0.01 else 0.0
 
 
-def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = None, max_sweeps: int = 60) -> float:
+class NoiseFit(NamedTuple):
+    """A noise level, and the low-rank part that was taken off to see it: a start for (2) with its penalties."""
+
+    level: float
+    low_rank: LowRank | None
+    """None if the level did not come to rest above the least that makes sense."""
+
+
+def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = None) -> float:
+    """Robust scale of what neither a low-rank part nor sparse outliers explain; see `noise_fit`."""
+    return noise_fit(X, rng, at_most=at_most).level
+
+
+def noise_fit(X: Array, rng: np.random.Generator, *, at_most: int | None = None) -> NoiseFit:
     """Robust scale of what neither a low-rank part nor sparse outliers explain.
 
     The low-rank part has at most ``at_most`` components, and at most half of what would explain everything.
 
     Sweeps of (2) whose penalties follow the noise level of the last one: thresholds come down from the scale of the
     data until the median absolute residual, freed of the shrinkage and of the degrees of freedom of the fit, agrees
-    with the level that was assumed. At least `noise_floor`.
+    with the level that was assumed. At least `noise_floor`. Large data are looked at in float32, unless their noise is
+    too low for that.
 
-    Cost: at most ``max_sweeps`` sweeps of 6 n m r flops, mostly about ten.
+    Cost: at most 60 sweeps of 6 n m r flops, mostly about ten.
     """
-    n, m = X.shape
     if not np.any(np.nan_to_num(X)):
-        return 0.0
+        return NoiseFit(0.0, None)
     floor = noise_floor(X)
+    if X.dtype == np.float64 and X.size >= _LARGE:
+        found = _noise_sweeps(X.astype(np.float32), rng, floor, at_most)
+        if found.low_rank is not None and found.level > _SEEN * float(max(np.nanmax(X), -np.nanmin(X))):
+            return NoiseFit(found.level, found.low_rank.astype(X.dtype))
+    return _noise_sweeps(X, rng, floor, at_most)
+
+
+def _noise_sweeps(X: Array, rng: np.random.Generator, floor: float, at_most: int | None) -> NoiseFit:
+    n, m = X.shape
     sigma = max(NORMAL_MAD * float(np.nanmedian(np.abs(X))), floor)
     cleaned = empty_apart(X.shape, X.dtype)
     np.copyto(cleaned, X)
@@ -117,7 +152,7 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
     nothing = LowRank.zero(n, m, X.dtype)
     largest = float(np.linalg.norm(product, 2))
     at_most = min(at_most or n, (min(n, m) + 1) // 2)
-    for sweep in range(max_sweeps):
+    for sweep in range(_SWEEPS):
         threshold = from_noise(sigma, n, m).rank_penalty
         if sweep == 0:  # one component is always tried: constant data are not noise
             threshold = min(threshold, 0.9 * largest)
@@ -128,11 +163,11 @@ def noise_level(X: Array, rng: np.random.Generator, *, at_most: int | None = Non
         last, level = sigma, NORMAL_MAD * float(np.nanmedian(misfit)) / sqrt(max(freedom, 1 / min(n, m)))
         sigma = max(level, last / 2, floor)
         if abs(sigma - last) <= 0.01 * last and sweep > 0:
-            break
+            return NoiseFit(sigma, low_rank if sigma > floor else None)
         lam = np.full(m, from_noise(sigma, n, m).outlier_penalty, X.dtype)
         product = np.empty((n, subspace.basis.shape[1]), X.dtype)
         kernels.huber_sweep(
             X, low_rank.scaled_left, low_rank.right, nothing.left, nothing.right, X.dtype.type(0),
             lam, cleaned, subspace.basis, product,
         )  # fmt: skip
-    return sigma
+    return NoiseFit(sigma, None)

@@ -165,41 +165,63 @@ def clipped_norm(X, left, right, multiplier, mu, reach, lam):
 
 @announced
 @compiled
-def splitting_sweep(X, left, right, point, weight, gain, reach, drop, relax, lam):
+def splitting_sweep(X, left, right, point, weight, rho, softness, relax, lam):
     """One pass of the splitting of (1) or (2), in place, after Z = left right was thresholded out of ``point``.
 
-    With u = weight (point - Z), b = X - Z + u and the misfit e that is best for it, ``gain`` b where |b| <= reach lam
-    and b shrunk by ``drop`` lam beyond::
+    With u = weight (point - Z), b = X - Z + u and the misfit e that is best for it, argmin h(e) + rho/2 (e - b)^2::
 
         point <- relax (X - e) + (1 - relax) Z + u
 
+    h is Huber's function with curvature 1 / softness up to softness lam, then lam |.|; with softness 0 it is lam |.|.
     Where X is missing, e = b. The large entries of outliers cancel in X - e, and are never added up. Reads X and point,
     writes point; 2 n m r flops for Z.
 
     Returns
     -------
-    float
-        Sum of |X - e - Z|^2: how far the two copies of the low-rank part are apart.
+    tuple of float
+        Sums of |X - e - Z|^2, how far the two copies of the low-rank part are apart; of |u|^2; of h(X - Z); and of what
+        y = clip(rho u, -lam, lam) leaves between that cost and its bound: h(r) + softness/2 y^2 - r y with r = X - Z,
+        nowhere negative, and Z (rho u - y).
     """
     n, m = X.shape
+    number = X.dtype.type
+    half = number(0.5)
     block = np.empty((_BLOCK, m), X.dtype)
-    apart = 0.0
+    drop = number(1) / rho
+    reach = softness + drop
+    gain = softness / reach
+    steep = half / softness if softness > 0 else number(0)
+    apart = size = cost = gap = clipped = 0.0
     for i in range(0, n, _BLOCK):
         j = min(i + _BLOCK, n)
         np.dot(left[i:j], right, block[: j - i])
         for a in range(j - i):
             x, z, p = X[i + a], block[a], point[i + a]
-            row = X.dtype.type(0)
+            row_apart = row_size = row_cost = row_gap = row_clipped = number(0)
             for k in range(m):
+                missing = x[k] != x[k]
                 u = weight * (p[k] - z[k])
-                r = x[k] - z[k]
+                r = number(0) if missing else x[k] - z[k]
                 b = r + u
                 d = r - gain * b if abs(b) <= reach * lam[k] else clip(b, drop * lam[k]) - u
-                d = -u if x[k] != x[k] else d
+                d = -u if missing else d
                 p[k] = z[k] + relax * d + u
-                row += d * d
-            apart += row
-    return apart
+                push = rho * u
+                y = number(0) if missing else clip(push, lam[k])
+                length = abs(r)
+                h = steep * r * r if length < softness * lam[k] else lam[k] * (length - half * softness * lam[k])
+                h = number(0) if missing else h
+                row_apart += d * d
+                row_size += u * u
+                row_cost += h
+                row_gap += h + half * softness * y * y - r * y
+                row_clipped += z[k] * (push - y)
+            apart += row_apart
+            size += row_size
+            cost += row_cost
+            gap += row_gap
+            clipped += row_clipped
+    return apart, size, cost, gap, clipped
 
 
 @announced

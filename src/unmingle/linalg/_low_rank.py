@@ -22,8 +22,16 @@ class LowRank(NamedTuple):
         return cls(np.zeros((n, 0), dtype), np.zeros(0, dtype), np.zeros((0, m), dtype))
 
     def astype(self, dtype: Any) -> "LowRank":
-        """The same matrix in another precision."""
-        return LowRank(*(part.astype(dtype) for part in self))
+        """The same matrix in another precision.
+
+        In a wider one columns and rows are brought to unit length, so that the sum of the values is not below the
+        nuclear norm of what the factors are now: ||SU||_* <= 1/2 (||S||_F^2 + ||U||_F^2), (3).
+        """
+        left, values, right = (part.astype(dtype) for part in self)
+        if self.rank == 0 or np.finfo(dtype).eps >= np.finfo(self.values.dtype).eps:
+            return LowRank(left, values, right)
+        tall, wide = np.linalg.norm(left, axis=0), np.linalg.norm(right, axis=1)
+        return LowRank(left / tall, values * tall * wide, right / wide[:, None])
 
     @property
     def rank(self) -> int:
@@ -36,8 +44,10 @@ class LowRank(NamedTuple):
         return np.ascontiguousarray(self.left * self.values)
 
     def distance(self, other: "LowRank") -> float:
-        """Frobenius norm of the difference, from the factors alone."""
-        cross = np.sum((self.scaled_left.T @ other.scaled_left) * (self.right @ other.right.T), dtype=np.float64)
+        """Frobenius norm of the difference, from the factors alone, in float64: squares cancel."""
+        if self.values.dtype != np.float64:
+            return self.astype(np.float64).distance(other.astype(np.float64))
+        cross = np.sum((self.scaled_left.T @ other.scaled_left) * (self.right @ other.right.T))
         square = np.sum(self.values**2, dtype=np.float64) + np.sum(other.values**2, dtype=np.float64) - 2 * cross
         return float(np.sqrt(max(square, 0.0)))
 

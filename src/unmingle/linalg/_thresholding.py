@@ -65,6 +65,10 @@ class WarmSubspace:
         start = self._random(min(size + oversampling, *X.shape), X.dtype)
         self.basis = np.ascontiguousarray(orthonormal(X.T @ (X @ orthonormal(start))))
 
+    def widen(self, dtype: Any) -> None:
+        """Go on in a wider precision."""
+        self.basis, self._ritz = self.basis.astype(dtype), self._ritz.astype(dtype)
+
     def _random(self, columns: int, dtype: Any) -> Array:
         return self._rng.standard_normal((self._shape[1], columns)).astype(dtype)
 

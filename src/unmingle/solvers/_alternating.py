@@ -6,13 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linalg import LowRank
 from ._sweeps import Sweep, sweeps
 
 Array = NDArray[np.floating[Any]]
 
 
 def alternating(
-    X: Array, lam_star: float, lam: Array, *, n_components: int | None = None, rng: np.random.Generator
+    X: Array,
+    lam_star: float,
+    lam: Array,
+    *,
+    n_components: int | None = None,
+    rng: np.random.Generator,
+    start: LowRank | None = None,
 ) -> Iterator[Sweep]:
     """Iterates of alternating minimisation on (4): outliers, then codes, then components.
 
@@ -37,6 +44,8 @@ def alternating(
         q; None for as many as the data ask for.
     rng : Generator
         Starts the first span.
+    start : LowRank, optional
+        A low-rank part not far from the answer.
 
     Yields
     ------
@@ -44,4 +53,4 @@ def alternating(
         `low_rank`, the last `step`, and whether the penalties have `settled`.
     """
     spare = 16 if n_components is None else 8
-    return sweeps(X, lam_star, lam, at_most=n_components, degree=2, oversampling=spare, rng=rng)
+    return sweeps(X, lam_star, lam, at_most=n_components, degree=2, oversampling=spare, rng=rng, start=start)

@@ -1,6 +1,6 @@
 """Optimality measures of iterates: certificates, taken when they are likely to pay."""
 
-from math import inf, log, nan
+from math import inf, isnan, log, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ Array = NDArray[np.floating[Any]]
 
 _SMALL = 2**15
 """Entries up to which a certificate costs next to nothing."""
-_ROUGH = 1e-4
-"""The gap that float32 can be asked for."""
+_NEAR = 0.01
+"""Share of the tolerance that the relative residual of a pursuit is to come down to,"""
+_RESIDUALS = {"float32": 1e-6, "float64": 1e-14}
+"""and what it can come down to."""
 
 
 class GapCriterion:
@@ -33,11 +35,12 @@ class GapCriterion:
 
     def __call__(self, sweep: Sweep) -> float:
         """The measure of an iterate."""
-        if not sweep.settled or not self._looks.due(sweep.step):
+        expected = nan if sweep.split is None else sweep.split.expected
+        if not sweep.settled or not self._looks.due(sweep.step, expected):
             return nan
-        value = self._looks.take(self.certify(sweep), sweep.step)
+        value = self._looks.take(self.certify(sweep), sweep.step, expected)
         if sweep.low_rank.rank == self._at_most:
-            rest = stationarity(self._X, sweep.low_rank, self._lam_star, self._lam)
+            rest = stationarity(self._X, sweep.low_rank.astype(self._X.dtype), self._lam_star, self._lam)
             value = self._looks.settle_for(rest, sweep.step)
         return value
 
@@ -48,35 +51,47 @@ class GapCriterion:
         return self._seen[1]
 
     def _certified(self, sweep: Sweep) -> Certificate:
-        X, lam_star, lam, split = self._X, self._lam_star, self._lam, sweep.split
-        if split is None:
-            return certify_unconstrained(X, sweep.low_rank, lam_star, lam)
+        X, lam_star, lam = self._X, self._lam_star, self._lam
+        if sweep.split is None:
+            return certify_unconstrained(X, sweep.low_rank.astype(X.dtype), lam_star, lam)
+        split = sweep.split.astype(X.dtype)
         return certify_splitting(X, split.low_rank, split.point, split.weight, lam_star, lam)
 
 
 class PursuitCriterion:
-    """Optimality measure for iterates of `pcp`: their relative residual, or the certified gap of those by splitting.
+    """Optimality measure for iterates of `pcp`: the relative duality gap of (1), or NaN where nobody looked.
 
-    In float32 a gap of 1e-4 will do.
+    Where L + O meets X only in the limit, nobody looks before they are as near as a hundredth of the tolerance asks.
     """
 
     def __init__(self, X: Array, lam: Array, eps: float, tol: float) -> None:
-        self._X, self._lam, self._eps, self._tol = X, lam, eps, tol
-        self._wanted = max(tol, _ROUGH) if X.dtype == np.float32 else tol
-        self._looks = Looks(self._wanted, always=X.size <= _SMALL)
+        self._X, self._lam, self._eps = X, lam, eps
+        self._residual = max(_NEAR * tol, _RESIDUALS[X.dtype.name])
+        self._looks = Looks(tol, always=X.size <= _SMALL)
+        self._seen: tuple[Any, Any] = (None, None)
 
     def __call__(self, pursuit: Pursuit | Split) -> float:
-        """The measure of an iterate; NaN where nobody looked at its gap."""
+        """The measure of an iterate."""
         if isinstance(pursuit, Pursuit):
-            return pursuit.residual
-        if not self._looks.due(pursuit.step):
+            step, expected, near = pursuit.residual, nan, pursuit.residual <= self._residual
+        else:
+            step, expected, near = pursuit.step, pursuit.expected, True
+        if not near or not self._looks.due(step, expected):
             return nan
-        gap = self._looks.take(self.certify(pursuit), pursuit.step)
-        return min(gap, self._tol) if gap <= self._wanted else gap
+        return self._looks.take(self.certify(pursuit), step, expected)
 
     def certify(self, pursuit: Pursuit | Split) -> Certificate:
         """The certificate of an iterate, with the best bound so far."""
-        return self._looks.with_best_bound(certify_pursuit(self._X, pursuit, self._lam, self._eps))
+        if self._seen[0] is not pursuit:
+            certificate = certify_pursuit(self._X, pursuit, self._lam, self._eps)
+            self._seen = pursuit, self._looks.with_best_bound(certificate)
+        return self._seen[1]
+
+    def how_far(self, pursuit: Pursuit | Split) -> tuple[str, float]:
+        """What kept an iterate from having converged: the name of a measure and its value."""
+        if isinstance(pursuit, Pursuit) and pursuit.residual > self._residual:
+            return "relative residual", pursuit.residual
+        return "duality gap", self.certify(pursuit).gap
 
 
 class Looks:
@@ -84,32 +99,39 @@ class Looks:
 
     def __init__(self, tol: float, *, always: bool = False) -> None:
         self._tol, self._always, self._bound = tol, always, -inf
-        self._age, self._due, self._due_step = 0, 3, 0.0
+        self._age, self._due, self._due_step, self._due_gap = 0, 3, 0.0, tol
         self._before, self._last = (0, nan), (0, nan)
 
-    def due(self, step: float) -> bool:
-        """Whether to look at an iterate, which the solver reached by a step of this size."""
+    def due(self, step: float, expected: float = nan) -> bool:
+        """Whether to look at an iterate, which the solver reached by a step of this size.
+
+        A gap that the solver expects, seldom above the true one, tells better than the size of steps.
+        """
         self._age += 1
-        return self._always or self._age >= self._due or step <= self._due_step
+        if isnan(expected):
+            return self._always or self._age >= self._due or step <= self._due_step
+        return expected <= self._due_gap or (self._last[0] > 0 and self._age >= self._due)
 
     def with_best_bound(self, certificate: Certificate) -> Certificate:
         """The same point with the best bound so far, since all of them stay valid."""
         self._bound = max(self._bound, certificate.bound)
         return certificate._replace(bound=self._bound)
 
-    def take(self, certificate: Certificate, step: float) -> float:
+    def take(self, certificate: Certificate, step: float, expected: float = nan) -> float:
         """The relative gap that a certificate tells."""
         self._before = self._last
-        return self._judged(certificate.gap, step)
+        return self._judged(certificate.gap, step, expected)
 
     def settle_for(self, measure: float, step: float) -> float:
         """The same, where another measure will do as well."""
         return self._judged(min(self._last[1], measure), step)
 
-    def _judged(self, value: float, step: float) -> float:
+    def _judged(self, value: float, step: float, expected: float = nan) -> float:
         self._last = (self._age, value)
         self._due = self._age + self._wait()
-        self._due_step = step * self._tol / value if value > 0 else inf
+        if value > 0:
+            left = self._tol / value
+            self._due_step, self._due_gap = left * step, sqrt(left) * expected
         return value
 
     def _wait(self) -> int:

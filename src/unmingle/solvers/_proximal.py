@@ -6,13 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linalg import LowRank
 from ._sweeps import Sweep, sweeps
 
 Array = NDArray[np.floating[Any]]
 
 
 def proximal(
-    X: Array, lam_star: float, lam: Array, *, n_components: int | None = None, rng: np.random.Generator
+    X: Array,
+    lam_star: float,
+    lam: Array,
+    *,
+    n_components: int | None = None,
+    rng: np.random.Generator,
+    start: LowRank | None = None,
 ) -> Iterator[Sweep]:
     """Iterates of proximal gradient descent on (2), accelerated where it is slow.
 
@@ -38,10 +45,12 @@ def proximal(
         Keep no more than so many singular values: then the problem is (4), no longer convex.
     rng : Generator
         Starts the first SVD.
+    start : LowRank, optional
+        A low-rank part not far from the answer.
 
     Yields
     ------
     Sweep
         `low_rank`, the last `step`, and whether the penalties have `settled`.
     """
-    return sweeps(X, lam_star, lam, at_most=n_components, degree=3, oversampling=16, rng=rng)
+    return sweeps(X, lam_star, lam, at_most=n_components, degree=3, oversampling=16, rng=rng, start=start)

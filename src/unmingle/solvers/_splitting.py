@@ -1,7 +1,8 @@
 """The splitting that takes over where the answer of (1) or (2) is not of very low rank.
 
-Its constants were chosen by the number of steps on a film (Hall), faces (Yale, Frey) and a spectrogram, by hand;
-`python benchmarks/run.py --only real` also has a film that had no say (Escalator).
+Its constants were chosen by the number of steps to a certified 1e-4 on two films (Hall, Lobby), faces (Yale, Frey, ORL)
+and two spectrograms; twice or half the share of the residuals changes it by a tenth in the mean. A film (Escalator) had
+no say: `python benchmarks/run.py --only real`.
 """
 
 from collections.abc import Iterator
@@ -14,24 +15,33 @@ from numpy.typing import NDArray
 from .. import kernels
 from ..linalg import LowRank, gram_threshold
 from ..prox import soft_threshold
+from ._precision import Working
 
 Array = NDArray[np.floating[Any]]
 
 _SHARE, _SIDE = 1 / 6, 48
-"""The rank is high from this share of the shorter side on, unless that is shorter than this."""
+"""The rank is high from this share of the shorter side on at the latest, unless that is shorter than this."""
 _RELAX = 1.8
 """Over-relaxation, below 2."""
 _EVERY, _UNTIL = 5, 60
 """Steps from one look at the weight to the next, and those after which it stays."""
-_ROWS = 32
+_ROWS = 12
 """Rows, about, from which the change of the low-rank part is told."""
 _MOST = 2.5
-"""Factor by which it changes at most."""
+"""Factor by which the weight changes at most."""
+_SHARES, _SPEED = 0.25, 0.6
+"""Share of the primal residual in the dual one where steps are best, and the power of a departure from it that the
+weight is changed by: the share falls about as the weight to the power 3/2."""
 
 
-def is_high(rank: int, shape: tuple[int, ...]) -> bool:
-    """Whether the rank is so high that partial SVDs win nothing, and proximal steps are small."""
-    return min(shape) >= _SIDE and rank > _SHARE * min(shape)
+def is_high(rank: int, shape: tuple[int, ...], price: float = 6) -> bool:
+    """Whether the rank r is so high that partial SVDs win nothing, and proximal steps are small.
+
+    For a shorter side k and a longer one l, ``price`` k l r flops of a partial SVD stand against k^2 l + 10 k^3 of the
+    Gram matrix and its eigenvalues.
+    """
+    short, long = min(shape), max(shape)
+    return short >= _SIDE and rank > min(_SHARE, (1 + 10 * short / long) / price) * short
 
 
 class Split(NamedTuple):
@@ -44,6 +54,8 @@ class Split(NamedTuple):
     """L + U, of which the low-rank part was thresholded."""
     weight: float
     """rho."""
+    expected: float = inf
+    """About the relative gap of the iterate before, were the spectral norm of its multiplier small enough."""
 
     def astype(self, dtype: Any) -> "Split":
         """The same iterate in another precision."""
@@ -57,22 +69,25 @@ class Split(NamedTuple):
 
 
 class Weight:
-    """rho, which is balanced now and then: ||L - Z|| is to be as large as the change of Z."""
+    """rho, balanced now and then: relative residuals are to stay in proportion.
+
+    The primal one is ||L - Z|| / ||Z||, the dual one the change of Z over ||U||.
+    """
 
     def __init__(self, start: float) -> None:
         self.rho = start
         self._age, self._largest, self._direction = 0, _MOST, 0.0
 
-    def balance(self, apart: float, step: float) -> float:
-        """Take in the residuals of a step and return the factor that rho changes by.
+    def balance(self, primal: float, dual: float) -> float:
+        """Take in the relative residuals of a step and return the factor that rho changes by.
 
         A larger rho brings the copies together, a smaller one lets them move. Whenever it turns, later changes are
         smaller, so that it comes to rest.
         """
         self._age += 1
-        if self._age % _EVERY or self._age > _UNTIL or not (step > 0 and apart < inf):
+        if self._age % _EVERY or self._age > _UNTIL or not (0 < primal < inf and 0 < dual < inf):
             return 1.0
-        wanted = log(apart / step) if apart > 0 else 0.0
+        wanted = _SPEED * log(primal / (_SHARES * dual))
         if wanted * self._direction < 0:
             self._largest = sqrt(self._largest)
         self._direction = wanted
@@ -100,11 +115,11 @@ def splitting(
         Z <- shrink singular values of L + U by lam_* / rho,    U <- L + U - Z
 
     Only L + U is stored, since U is what thresholding leaves of it. Thresholding goes through the Gram matrix,
-    `gram_threshold`.
+    `gram_threshold`. Long steps are taken in float32, `_precision`.
 
     Cost of a step for the shorter side k and rank r: n m k flops in float64, 4 n m r, and an eigendecomposition of k^3;
-    X is read once, L + U read three times and written once. Memory: that of the multiplier given, and another copy of X
-    for a moment at the start.
+    X is read once, L + U read three times and written once. Memory: that of the multiplier given, X in float32 if it
+    is in float64, and another copy of X for a moment at the start.
 
     Parameters
     ----------
@@ -128,23 +143,31 @@ def splitting(
     Split
         `low_rank`, the last `step`, and what the `multiplier` is made of.
     """
-    number, balance = X.dtype.type, Weight(weight)
+    balance, softness = Weight(weight), 1 / curvature
+    work = Working(X, lam, softness + 1 / weight)
     point = multiplier
-    point *= number(1 / weight)
+    point *= X.dtype.type(1 / weight)
     point += start.scaled_left @ start.right
-    low_rank, apart = start, inf
+    point, low_rank = np.asarray(point, work.X.dtype), start.astype(work.X.dtype)
+    apart = size = 0.0
+    expected = inf
     while True:
         previous, low_rank = low_rank, gram_threshold(point, lam_star / balance.rho)
         step = _distance(low_rank, previous)
-        yield Split(low_rank, step, point, balance.rho)
-        change = balance.balance(apart, step)
-        drop, softness = 1 / balance.rho, 1 / curvature
-        gain = softness / (softness + drop)
-        square = kernels.splitting_sweep(
-            X, low_rank.scaled_left, low_rank.right, point,
-            *map(number, (1 / change, gain, drop + softness, drop, _RELAX)), lam,
+        yield Split(low_rank, step, point, balance.rho, expected)
+        change = balance.balance(_ratio(apart, np.linalg.norm(low_rank.values)), _ratio(step, size))
+        if work.refine(step, low_rank, softness + 1 / balance.rho):
+            point, low_rank = point.astype(X.dtype), low_rank.astype(X.dtype)
+        apart, size, cost, gap, clipped = kernels.splitting_sweep(
+            work.X, low_rank.scaled_left, low_rank.right, point,
+            *map(work.X.dtype.type, (1 / change, balance.rho, softness, _RELAX)), work.lam,
         )  # fmt: skip
-        apart = sqrt(square)
+        apart, size = sqrt(apart), sqrt(size)
+        expected = _ratio(gap + abs(clipped), cost + lam_star * float(np.sum(low_rank.values, dtype=np.float64)))
+
+
+def _ratio(part: float, whole: Any) -> float:
+    return float(part / whole) if whole > 0 else inf
 
 
 def _distance(one: LowRank, other: LowRank) -> float:
