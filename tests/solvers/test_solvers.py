@@ -72,7 +72,7 @@ def test_all_solvers_of_2_certify_and_agree(shape, rank, dtype, tol):
     sigma = 0.05
     penalties = {"rank_penalty": sigma * sum(np.sqrt(shape)), "outlier_penalty": 2 * sigma}
     parts = [
-        decompose(X, **penalties, solver=solver, n_components=q, random_state=seed)
+        decompose(X, **penalties, solver=solver, n_components=q, tol=tol, random_state=seed)
         for solver, q, seed in [
             ("proximal", None, 0),
             ("proximal", None, 1),

@@ -36,7 +36,7 @@ def run(
     solver: Annotated[
         Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
     ] = None,
-    tol: Annotated[float, typer.Option(min=0.0, help="Accuracy at which to stop.")] = 1e-6,
+    tol: Annotated[float, typer.Option(min=0.0, help="Relative duality gap at which to stop.")] = 1e-4,
     max_iter: Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")] = 500,
     top: Annotated[int, typer.Option(min=0, help="How many outliers to list.")] = 10,
     seed: Seed = 0,

@@ -129,7 +129,7 @@ class RobustPCA(RobustTransformer):
         rank_penalty: float | str = "auto",
         outlier_penalty: Any = "auto",
         solver: str = "alternating",
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         max_iter: int = 500,
         random_state: Any = None,
     ) -> None:
