@@ -5,6 +5,7 @@ None of them decides when to stop; `unmingle.iterate.run` does.
 
 from ._alternating import alternating
 from ._criteria import GapCriterion, PursuitCriterion
+from ._nonnegative import nonnegative_newton
 from ._pcp import pcp
 from ._projection import algorithm_1, algorithm_1_of_matrix, newton, some_features
 from ._proximal import proximal
@@ -16,6 +17,7 @@ __all__ = [
     "algorithm_1_of_matrix",
     "alternating",
     "newton",
+    "nonnegative_newton",
     "pcp",
     "proximal",
     "some_features",
