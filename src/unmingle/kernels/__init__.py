@@ -8,6 +8,7 @@ named outputs, and are compiled on first use and cached on disk.
 """
 
 from ._encoder import encode_layers
+from ._factors import nonnegative_descent, nonnegative_sweep
 from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sums, multiplier_sweep, splitting_sweep
 from ._newton import newton_projection
@@ -40,7 +41,9 @@ __all__ = [
     "multiplier_sums",
     "multiplier_sweep",
     "newton_projection",
+    "nonnegative_descent",
     "nonnegative_projection",
+    "nonnegative_sweep",
     "splitting_sweep",
     "zeros_for",
 ]

@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objective import Certificate, certify_splitting, certify_unconstrained, stationarity
+from ..objective import (
+    Certificate,
+    certify_splitting,
+    certify_unconstrained,
+    nonnegative_stationarity,
+    stationarity,
+)
+from ._nmf import Factors
 from ._pcp import Pursuit, certify_pursuit
 from ._splitting import Split
 from ._sweeps import Sweep
@@ -79,6 +86,22 @@ class PursuitCriterion:
         return self._looks.with_best_bound(certify_pursuit(self._X, pursuit, self._lam, self._eps))
 
 
+class StationarityCriterion:
+    """Optimality measure for iterates of `nmf`: `objective.nonnegative_stationarity`, or NaN where nobody looked."""
+
+    def __init__(self, X: Array, lam_star: float, lam: Array, tol: float) -> None:
+        self._problem = lam_star, lam
+        self._X, self._looks = X, Looks(tol, always=X.size <= _SMALL)
+
+    def __call__(self, factors: Factors) -> float:
+        """The measure of an iterate."""
+        return self._looks.see(self.measure(factors), factors.step) if self._looks.due(factors.step) else nan
+
+    def measure(self, factors: Factors) -> float:
+        """The same, looked at in any case."""
+        return nonnegative_stationarity(self._X, factors.components, factors.codes, *self._problem)
+
+
 class Looks:
     """When to take a certificate, which costs about as much as a step of a solver, and the best bound so far."""
 
@@ -99,8 +122,12 @@ class Looks:
 
     def take(self, certificate: Certificate, step: float) -> float:
         """The relative gap that a certificate tells."""
+        return self.see(certificate.gap, step)
+
+    def see(self, value: float, step: float) -> float:
+        """Any measure."""
         self._before = self._last
-        return self._judged(certificate.gap, step)
+        return self._judged(value, step)
 
     def settle_for(self, measure: float, step: float) -> float:
         """The same, where another measure will do as well."""
