@@ -42,9 +42,9 @@ def unconstrained(X, lam_star, lam):
     return value, L.value
 
 
-def projection(x, components, lam_star, lam):
+def projection(x, components, lam_star, lam, *, nonnegative_codes=False, nonnegative_outliers=False):
     """Minimum of (5) for one sample and its code."""
-    s, o = cp.Variable(len(components)), cp.Variable(len(x))
+    s, o = cp.Variable(len(components), nonneg=nonnegative_codes), cp.Variable(len(x), nonneg=nonnegative_outliers)
     observed = (~np.isnan(x)).astype(float)
     misfit = cp.multiply(observed, np.nan_to_num(x) - components.T @ s - o)
     cost = (

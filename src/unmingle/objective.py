@@ -27,6 +27,7 @@ __all__ = [
     "certify_unconstrained",
     "constrained",
     "factored",
+    "nonnegative_stationarity",
     "projection",
     "projection_gap",
     "stationarity",
@@ -34,6 +35,9 @@ __all__ = [
 ]
 
 Array = NDArray[np.floating[Any]]
+
+_ROWS = 512
+"""Rows that are looked at together."""
 
 
 class Certificate(NamedTuple):
@@ -303,3 +307,34 @@ def stationarity(X: Array, low_rank: LowRank, lam_star: float, lam: Array) -> fl
     size = lam_star**2 * (np.sum(codes**2, dtype=np.float64) + np.sum(components**2, dtype=np.float64))
     slope = np.sum(in_codes**2, dtype=np.float64) + np.sum(in_components**2, dtype=np.float64)
     return float(np.sqrt(slope / size)) if size > 0 else 0.0
+
+
+def nonnegative_stationarity(X: Array, components: Array, codes: Array, lam_star: float, lam: Array) -> float:
+    """How far (4) with U, S, O >= 0 is from stationary, relative to the regulariser's own gradient.
+
+    ||c (V - max(V - g / c, 0))|| / ||lam_* V|| over V = (S, U), with the best O put in, R = min(X - US, lam)::
+
+        g = (lam_* S - R U, lam_* U - R' S),   c = lam_* + ||u_k||^2 for the codes of atom k, lam_* + ||s_k||^2 for u_k
+
+    Where an entry is positive it is the gradient, at zero only what would raise the entry counts; c, the curvature,
+    brings both to one scale. 0 exactly at stationary points, which need not be minima: the problem is not convex.
+    Cost: 6 n m q flops. Memory: that of some rows.
+    """
+    n, scale = len(X), float(lam_star)
+    into_codes, into_components = np.empty_like(codes), np.zeros(components.shape)
+    for start in range(0, n, _ROWS):
+        rows = slice(start, start + _ROWS)
+        misfit = np.minimum(X[rows] - codes[rows] @ components, lam)
+        np.nan_to_num(misfit, copy=False, nan=0.0)
+        into_codes[rows] = misfit @ components.T
+        into_components += codes[rows].T @ misfit
+    slope = _uphill(codes, into_codes, scale, np.sum(components**2, axis=1, dtype=np.float64))
+    slope += _uphill(components.T, into_components.T, scale, np.sum(codes**2, axis=0, dtype=np.float64))
+    size = np.sum(codes**2, dtype=np.float64) + np.sum(components**2, dtype=np.float64)
+    return float(np.sqrt(slope / size)) / scale if size > 0 else 0.0
+
+
+def _uphill(factor: Array, image: Array, lam_star: float, squares: Array) -> float:
+    """||c (V - max(V - g / c, 0))||^2 = sum of min(c v, g)^2 for one factor, its gradient being lam_* v - image."""
+    wide = factor.astype(np.float64)
+    return float(np.sum(np.minimum((squares + lam_star) * wide, lam_star * wide - image) ** 2))

@@ -8,9 +8,11 @@ named outputs, and are compiled on first use and cached on disk.
 """
 
 from ._encoder import encode_layers
+from ._factors import nonnegative_descent, nonnegative_sweep
 from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sums, multiplier_sweep, splitting_sweep
 from ._newton import newton_projection
+from ._nonnegative import nonnegative_projection
 from ._robust import column_medians
 from ._samples import alternation_pass
 from ._stream import cleaning_pass
@@ -39,6 +41,9 @@ __all__ = [
     "multiplier_sums",
     "multiplier_sweep",
     "newton_projection",
+    "nonnegative_descent",
+    "nonnegative_projection",
+    "nonnegative_sweep",
     "splitting_sweep",
     "zeros_for",
 ]

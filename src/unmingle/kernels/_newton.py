@@ -77,10 +77,10 @@ def newton_projection(X, atoms, components, all_in, lam_star, lam, codes, gap, c
             else:
                 _begin_step(row, distance, primal, lam_star, code[k], image[k], start[s], direction[s])
                 if row.promise > 0:
-                    _guess_hessian(square, all_in, lam_star, inlier[k])
+                    guess_hessian(square, all_in, lam_star, inlier[k])
                 else:
-                    count, anew = _changed_sides(inlier[k], counted[s], places)
-                    _follow_inliers(hessian[s], lam_star, anew, inlier[k], places, count, atoms, plain, signed, square)
+                    count, anew = changed_sides(inlier[k], counted[s], places)
+                    follow_inliers(hessian[s], lam_star, anew, inlier[k], places, count, atoms, plain, signed, square)
                 solve_positive(square, direction[s])
             for a in range(q):
                 code[kept, a] = start[s, a] + row.length * direction[s, a]
@@ -150,7 +150,7 @@ def _begin_step(row, distance, primal, lam_star, code, image, start, direction):
 
 
 @piece
-def _guess_hessian(guess, all_in, lam_star, inlier):
+def guess_hessian(guess, all_in, lam_star, inlier):
     """What the Hessian would be if the inliers were a fair sample of the features: their share of U'U."""
     inside = np.int64(0)
     for j in range(inlier.size):
@@ -163,7 +163,7 @@ def _guess_hessian(guess, all_in, lam_star, inlier):
 
 
 @piece
-def _changed_sides(inlier, counted, places):
+def changed_sides(inlier, counted, places):
     """The features that changed sides since they were counted, or all inliers if they are fewer; and if they are."""
     changed = inside = np.int32(0)
     for j in range(inlier.size):
@@ -180,7 +180,7 @@ def _changed_sides(inlier, counted, places):
 
 
 @piece
-def _follow_inliers(hessian, lam_star, anew, inlier, places, count, atoms, plain, signed, square):
+def follow_inliers(hessian, lam_star, anew, inlier, places, count, atoms, plain, signed, square):
     """Bring lam_star I + sum of u_i u_i' over the inliers up to date, from some features; ``square`` gets a copy."""
     q = hessian.shape[0]
     for k in range(count):

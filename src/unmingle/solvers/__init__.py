@@ -4,18 +4,24 @@ None of them decides when to stop; `unmingle.iterate.run` does.
 """
 
 from ._alternating import alternating
-from ._criteria import GapCriterion, PursuitCriterion
+from ._criteria import GapCriterion, PursuitCriterion, StationarityCriterion
+from ._nmf import Factors, nmf
+from ._nonnegative import nonnegative_newton
 from ._pcp import pcp
 from ._projection import algorithm_1, algorithm_1_of_matrix, newton, some_features
 from ._proximal import proximal
 
 __all__ = [
+    "Factors",
     "GapCriterion",
     "PursuitCriterion",
+    "StationarityCriterion",
     "algorithm_1",
     "algorithm_1_of_matrix",
     "alternating",
     "newton",
+    "nmf",
+    "nonnegative_newton",
     "pcp",
     "proximal",
     "some_features",

@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objective import Certificate, certify_splitting, certify_unconstrained, stationarity
+from ..objective import (
+    Certificate,
+    certify_splitting,
+    certify_unconstrained,
+    nonnegative_stationarity,
+    stationarity,
+)
+from ._nmf import Factors
 from ._pcp import Pursuit, certify_pursuit
 from ._splitting import Split
 from ._sweeps import Sweep
@@ -38,7 +45,7 @@ class GapCriterion:
         expected = nan if sweep.split is None else sweep.split.expected
         if not sweep.settled or not self._looks.due(sweep.step, expected):
             return nan
-        value = self._looks.take(self.certify(sweep), sweep.step, expected)
+        value = self._looks.take(self.certify(sweep).gap, sweep.step, expected)
         if sweep.low_rank.rank == self._at_most:
             rest = stationarity(self._X, sweep.low_rank.astype(self._X.dtype), self._lam_star, self._lam)
             value = self._looks.settle_for(rest, sweep.step)
@@ -78,7 +85,7 @@ class PursuitCriterion:
             step, expected, near = pursuit.step, pursuit.expected, True
         if not near or not self._looks.due(step, expected):
             return nan
-        return self._looks.take(self.certify(pursuit), step, expected)
+        return self._looks.take(self.certify(pursuit).gap, step, expected)
 
     def certify(self, pursuit: Pursuit | Split) -> Certificate:
         """The certificate of an iterate, with the best bound so far."""
@@ -92,6 +99,22 @@ class PursuitCriterion:
         if isinstance(pursuit, Pursuit) and pursuit.residual > self._residual:
             return "relative residual", pursuit.residual
         return "duality gap", self.certify(pursuit).gap
+
+
+class StationarityCriterion:
+    """Optimality measure for iterates of `nmf`: `objective.nonnegative_stationarity`, or NaN where nobody looked."""
+
+    def __init__(self, X: Array, lam_star: float, lam: Array, tol: float) -> None:
+        self._problem = lam_star, lam
+        self._X, self._looks = X, Looks(tol, always=X.size <= _SMALL)
+
+    def __call__(self, factors: Factors) -> float:
+        """The measure of an iterate."""
+        return self._looks.take(self.measure(factors), factors.step) if self._looks.due(factors.step) else nan
+
+    def measure(self, factors: Factors) -> float:
+        """The same, looked at in any case."""
+        return nonnegative_stationarity(self._X, factors.components, factors.codes, *self._problem)
 
 
 class Looks:
@@ -117,10 +140,10 @@ class Looks:
         self._bound = max(self._bound, certificate.bound)
         return certificate._replace(bound=self._bound)
 
-    def take(self, certificate: Certificate, step: float, expected: float = nan) -> float:
-        """The relative gap that a certificate tells."""
+    def take(self, value: float, step: float, expected: float = nan) -> float:
+        """Take in a measure and give it back."""
         self._before = self._last
-        return self._judged(certificate.gap, step, expected)
+        return self._judged(value, step, expected)
 
     def settle_for(self, measure: float, step: float) -> float:
         """The same, where another measure will do as well."""
