@@ -14,7 +14,7 @@ from .peers import peers
 
 
 def contenders() -> list[Contender]:
-    ours = [pursuit(np.float64, 1e-7), pursuit(np.float64, 1e-9), pursuit(np.float32, 1e-6)]
+    ours = [pursuit(np.float64, 1e-5), pursuit(np.float64, 1e-7), pursuit(np.float32, 1e-4)]
     return [reference(), *ours, *peers()]
 
 
