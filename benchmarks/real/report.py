@@ -11,12 +11,12 @@ Results = dict[str, Any]
 PLACE = 25
 NOTES = """\
 Matrices as they are read, float64, one thread, in turns. The reference is the plain full-SVD ALM for (1), to a relative
-residual of 1e-7. *To equal cost*: until ||L||_* + lam ||X - L||_1 of the own L is that of its L. *(2)*: at the automatic
+residual of 1e-7. *To equal cost*: until ||L||_* + lam ||X - L||_1 of the own L is that of its L. *(2)*: at automatic
 penalties, found before; *auto*: with finding them. *To 1e-04*: to a certified relative gap, certificates inside the
 clock. *To a cost within 1e-04*: until the cost is so near to the minimum, which our certificates tell; what tells the
 cost is off the clock. Plain ADMM has a full SVD in each step, and residuals balanced by the usual rule. Packages run to
-their own tolerance. A run is given up after {patience:g} s: "not reached". Rounds: {rounds}; slow contenders are in the
-first one only.
+their own tolerance. A run is given up after {patience:g} s: "not reached". Slow contenders are in the first round only;
+rounds: {rounds}.
 """
 TIMES = "CPU seconds, in brackets iterations:"
 RATIOS = "CPU time of the reference over that of the contender, so more is better:"
@@ -47,11 +47,15 @@ def section(comparison: Results) -> list[str]:
     return [
         *lines,
         NOTES.format(rounds=rounds, patience=comparison["patience"]),
-        *_table(RATIOS, rows, keys, lambda figures: f"{figures['ratio']:.2g}"),
+        *_table(RATIOS, rows, keys, _ratio),
         *_table(TIMES, rows, keys, _seconds),
         *_table(COSTS, rows, with_cost, lambda figures: f"{figures['excess']:.1e}"),
         *_table(SHARES, rows, CERTIFYING, lambda figures: f"{figures['certifying']:.2f}"),
     ]
+
+
+def _ratio(figures: Results) -> str:
+    return f"{'' if figures['reached'] else 'below '}{figures['ratio']:.2g}"
 
 
 def _seconds(figures: Results) -> str:
@@ -68,7 +72,7 @@ def _cell(row: Results, key: str, cell: Callable[[Results], str]) -> str:
     if key not in row["figures"]:
         return f"not run: {row['left_out'][key]}"
     figures = row["figures"][key]
-    return cell(figures) if figures["reached"] else f"{cell(figures)}, not reached"
+    return cell(figures) if figures["reached"] else f"not reached: {cell(figures)}"
 
 
 def bars(comparison: Results) -> Iterator[Bar]:
