@@ -7,10 +7,10 @@ import numpy as np
 from .._matrices.contender import Contender
 from .._matrices.memory import HOW
 from .._matrices.ours import pursuit
+from .._matrices.peers import peers
 from .._matrices.plain import reference
 from .._matrices.racing import race_and_memory
 from .._matrices.tasks import sizes
-from .peers import peers
 
 
 def contenders() -> list[Contender]:
