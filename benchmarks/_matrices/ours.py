@@ -28,7 +28,7 @@ def pursuit(
     not_run: Mapping[str, str] | None = None,
     memory_iterations: int = MAX_ITER,
 ) -> Contender:
-    """`pcp` to a certified gap, and to a relative residual of a hundredth of it; all certificates are part of the time."""
+    """`pcp` to a certified gap and a hundredth of it as relative residual; all certificates are part of the time."""
 
     def solve(task: Task, stopwatch: Stopwatch, max_iter: int) -> Answer:
         lam, eps = task.per_feature(task.pursuit_penalty), task.noise_norm if with_noise else 0.0
