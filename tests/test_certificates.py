@@ -128,3 +128,9 @@ def test_no_answer_costs_less_than_a_bound(first):
         assert abs(part.objective - own) <= rounding * own, f"seed {seed}: the cost is not the one reported"
         least = independent(problem)
         assert part.objective * (1 - part.gap) <= least * (1 + rounding), f"seed {seed}: the bound is above a cost"
+        if part.converged:
+            assert part.gap <= max(problem.options["tol"], 1e-4 if rounding > 1e-10 else 0), f"seed {seed}: gap"
+            if problem.eps is not None:
+                rest = np.linalg.norm(np.nan_to_num(problem.X - low_rank - part.outliers))
+                near = max(0.01 * problem.options["tol"], rounding) * np.linalg.norm(np.nan_to_num(problem.X))
+                assert rest <= problem.eps + 2 * near, f"seed {seed}: L + O is not as near to X as asked for"
