@@ -137,7 +137,8 @@ def decompose(
         True where an entry is observed.
     tol : float
         Stop at this relative duality gap, or stationarity residual of (4) if all ``n_components`` are in use. "pcp"
-        also wants L + O to be within a hundredth of this of X. float32 stops at 1e-4 at the least.
+        also wants L + O to be near X: within this, and a hundredth of it where the rank is low. float32 stops at 1e-4
+        at the least.
     max_iter : int
         Stop after so many iterations, with a ConvergenceWarning.
     callback : callable, optional
