@@ -31,7 +31,7 @@ def section(comparison: Results) -> list[str]:
 def bars(comparison: Results) -> Iterator[Bar]:
     by_size = rows_that_ran(comparison)
     for size, wanted, certified in ((MEDIUM.label, 40, 25), (LARGE.label, 73, 50)):
-        if size not in by_size:
+        if PURSUIT not in by_size.get(size, {}):
             continue
         ours, narrow = by_size[size][PURSUIT]["ratio"], by_size[size][PURSUIT_32]["ratio"]
         as_good = by_size[size][PURSUIT]["ratio_to_error"]
@@ -40,10 +40,11 @@ def bars(comparison: Results) -> Iterator[Bar]:
         what = f"pcp until it is certified against {REFERENCE}, {size}, float64"
         yield Bar(what, f"≥ {certified} times", f"{ours:.1f} times", ours >= certified)
         yield Bar(f"pcp in float32, {size}", "more than in float64", f"{narrow:.1f} times", narrow > ours)
-    excess = {size: rows[PURSUIT]["error"] / rows[REFERENCE]["error"] for size, rows in by_size.items()}
-    worst = max(excess, key=excess.__getitem__)
-    reached = f"at most {excess[worst]:.2f} times the reference's ({worst})"
-    yield Bar("error of L from pcp, float64", "that of the reference", reached, excess[worst] <= 1)
+    excess = {n: rows[PURSUIT]["error"] / rows[REFERENCE]["error"] for n, rows in by_size.items() if PURSUIT in rows}
+    if excess:
+        worst = max(excess, key=excess.__getitem__)
+        reached = f"at most {excess[worst]:.2f} times the reference's ({worst})"
+        yield Bar("error of L from pcp, float64", "that of the reference", reached, excess[worst] <= 1)
     yield from _ahead_of_peers(by_size)
 
 
