@@ -10,7 +10,7 @@ import av
 import numpy as np
 from PIL import Image
 
-from unmingle import Encoder, LearnedRobustPCA, OnlineRobustPCA, RobustPCA, store
+from unmingle import Encoder, LearnedRobustPCA, OnlineRobustPCA, RobustNMF, RobustPCA, store
 from unmingle.apps.video import Stream
 from unmingle.learn import train
 
@@ -87,6 +87,8 @@ def write_models(folder):
     encoder = partial(Encoder.from_components, np.eye(2, M), rank_penalty=0.3, outlier_penalty=0.2)
     RobustPCA(2, random_state=0).fit(X).save(folder / "robust.safetensors")
     RobustPCA(2, outlier_penalty=np.full(M, 0.3)).fit(X.astype(np.float32)).save(folder / "each.safetensors")
+    RobustNMF(2, random_state=0).fit(np.abs(X)).save(folder / "parts.safetensors")
+    RobustNMF(init=np.ones((2, M))).fit(np.abs(X).astype(np.float32)).save(folder / "given.safetensors")
     for name, size, options in (("start", 20, {}), ("follow", 80, {}), ("recursive", 80, {"n_layers": 3})):
         step = "recursive" if options else "block"
         model = OnlineRobustPCA(2, start_size=40, dictionary_step=step, random_state=0, **options)
@@ -219,7 +221,9 @@ def spoilt_model(path, rng):
         if not parameters or not arrays:
             break
     if rng.random() < 0.03:
-        kind = chosen(["RobustPCA", "Encoder", "VideoStream", "OnlineRobustPCA", "LearnedRobustPCA", "Training"], rng)
+        kind = chosen(
+            ["RobustPCA", "RobustNMF", "Encoder", "VideoStream", "OnlineRobustPCA", "LearnedRobustPCA", "Training"], rng
+        )
     if rng.random() < 0.1:
         version = 1
     description = {"kind": kind, "format": version, "parameters": parameters}

@@ -12,6 +12,7 @@ CLASSES_AND_FUNCTIONS = [
     "Encoder",
     "LearnedRobustPCA",
     "OnlineRobustPCA",
+    "RobustNMF",
     "RobustPCA",
     "decompose",
     "load",

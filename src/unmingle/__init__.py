@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .encoder import Encoder as Encoder
     from .estimators import LearnedRobustPCA as LearnedRobustPCA
     from .estimators import OnlineRobustPCA as OnlineRobustPCA
+    from .estimators import RobustNMF as RobustNMF
     from .estimators import RobustPCA as RobustPCA
 
 __version__ = "0.1.0"
@@ -38,6 +39,7 @@ _MODULE_OF = {
     "Encoder": "encoder",
     "LearnedRobustPCA": "estimators",
     "OnlineRobustPCA": "estimators",
+    "RobustNMF": "estimators",
     "RobustPCA": "estimators",
     "decompose": "decomposition",
     "penalty_max": "decomposition",

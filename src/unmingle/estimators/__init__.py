@@ -3,6 +3,7 @@
 from ._learned import LearnedRobustPCA
 from ._online import OnlineRobustPCA
 from ._passes import Distributable, Found, Projector, Wanted
+from ._robust_nmf import RobustNMF
 from ._robust_pca import RobustPCA
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "LearnedRobustPCA",
     "OnlineRobustPCA",
     "Projector",
+    "RobustNMF",
     "RobustPCA",
     "Wanted",
 ]

@@ -28,6 +28,9 @@ from ..online import TRACKER
 STEPS = ("block", "direct", "recursive")
 """Dictionary steps of `OnlineRobustPCA`."""
 
+STARTS = ("nndsvd", "random")
+"""Starts of `RobustNMF`."""
+
 _PENALTY = Either(OneOf("auto"), POSITIVE)
 _FORGETTING = Either(OneOf("auto"), Number(LEAST, 1.0))
 _PER_FEATURE = Array(FLOATS, "m", low=LEAST)
@@ -69,6 +72,23 @@ ROBUST_PCA = _rules_of(
         "score_center_": ANY_NUMBER,
         "score_scale_": ANY_NUMBER,
         "singular_values_": Array(FLOATS, "q", low=0.0, high=np.inf),
+    },
+)
+ROBUST_NMF = _rules_of(
+    init={
+        **_GIVEN,
+        "init": Either(OneOf(*STARTS), Array(FLOATS, "atoms", "m", low=0.0)),
+        "tol": POSITIVE,
+        "max_iter": Count(1),
+    },
+    fitted={
+        **_FITTED,
+        "components_": Array(FLOATS, "q", "m", low=0.0),
+        "converged_": Flag(),
+        "n_iter_": Count(),
+        "objective_": ANY_NUMBER,
+        "reconstruction_err_": ANY_NUMBER,
+        "stationarity_": ANY_NUMBER,
     },
 )
 ONLINE_ROBUST_PCA = _rules_of(
