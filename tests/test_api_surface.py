@@ -11,6 +11,7 @@ CLASSES_AND_FUNCTIONS = [
     "Decomposition",
     "Encoder",
     "LearnedRobustPCA",
+    "OnlineRobustNMF",
     "OnlineRobustPCA",
     "RobustNMF",
     "RobustPCA",

@@ -210,7 +210,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Check parameters and the rows of the start, and say what `unmingle.distributed.fit` shall look for."""
         rows = self._validated(rows, reset=True)
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, rows.shape[1])
-        return Wanted(rows, self.n_components, *penalties, self.random_state)
+        return Wanted(rows, self.n_components, *penalties, self.random_state, nonnegative=self.nonnegative)
 
     def projector(self) -> Projector:
         """What takes samples apart as the model does, for `unmingle.distributed.decompose` to send around."""

@@ -1,5 +1,6 @@
 """`RobustNMF`: nonnegative parts of one matrix."""
 
+from math import nan
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..decomposition import decompose, refuse_vanishing, resolved, thresholds, w
 from ..iterate import Callback, Result, run
 from ..linalg import Units
 from ._base import Array, RobustTransformer
+from ._passes import Found
 from ._stored import ROBUST_NMF, STARTS
 
 _ROUGH = 1e-2
@@ -69,7 +71,8 @@ class RobustNMF(RobustTransformer):
     n_components_ : int
         Number of components; those that came to nothing are left out.
     reconstruction_err_ : float
-        ||X - US||_F over the entries that are known, as scikit-learn's NMF has it: the outliers are part of it.
+        ||X - US||_F over the entries that are known, as scikit-learn's NMF has it: the outliers are part of it. NaN
+        after `unmingle.distributed.fit`.
     rank_penalty_, outlier_penalty_ : float, or array if one was given
         The penalties used.
     objective_ : float
@@ -88,6 +91,7 @@ class RobustNMF(RobustTransformer):
 
     See Also
     --------
+    unmingle.OnlineRobustNMF : for streams, and for data that do not fit into memory.
     unmingle.RobustPCA : for data of any sign, with a certificate for the components too.
 
     References
@@ -167,6 +171,14 @@ class RobustNMF(RobustTransformer):
         if not result.converged:
             warn_unfinished(result.n_iter, tol, "stationarity", self.stationarity_, depth=3)
         return self
+
+    def adopt_passes(self, found: Found, rows: Array) -> None:
+        """Become fitted by what passes over all rows found, for `unmingle.distributed.fit`."""
+        self.components_ = found.components
+        self.n_components_ = len(found.components)
+        self.rank_penalty_, self.outlier_penalty_ = found.rank_penalty, found.outlier_penalty
+        self.objective_, self.stationarity_, self.reconstruction_err_ = found.objective, found.measure, nan
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
 
     def _start(self, m: int) -> str | Array:
         """The first components, checked, or the way to make them."""

@@ -6,10 +6,11 @@ from ._nonnegative import nonnegative_misfit, nonnegative_step, scale_atoms
 from ._settings import TrackerSettings
 from ._start import robust_start
 from ._statistics import Balanced, Statistics, balance, block_coordinate_step, direct_step, recursive_step
-from ._stored import TRACKER
+from ._stored import NONNEGATIVE_TRACKER, TRACKER
 from ._tracker import Tracker
 
 __all__ = [
+    "NONNEGATIVE_TRACKER",
     "TRACKER",
     "Balanced",
     "Dictionary",
