@@ -137,7 +137,8 @@ def decompose(
         True where an entry is observed.
     tol : float
         Stop at this relative duality gap, or stationarity residual of (4) if all ``n_components`` are in use. "pcp"
-        also wants L + O to be within a hundredth of this of X. float32 stops at 1e-4 at the least.
+        also wants L + O to be near X: within this, and a hundredth of it where the rank is low. float32 stops at 1e-4
+        at the least.
     max_iter : int
         Stop after so many iterations, with a ConvergenceWarning.
     callback : callable, optional
@@ -234,7 +235,7 @@ class _Problem:
     def minimise(self, penalties: tuple[float | None, Any], solver: str) -> Decomposition:
         """Solve (2) or (4)."""
         X, units = self._scaled()
-        (rank_penalty, outlier_penalty), start = resolved(X, units, penalties, self.n_components, self.rng)
+        (rank_penalty, outlier_penalty), start = self._resolve(X, units, penalties)
         if not np.any(np.nan_to_num(X)):
             return self._zero(rank_penalty, outlier_penalty)
         lam_star = units.to_units(rank_penalty)
@@ -282,6 +283,20 @@ class _Problem:
             n_iter=result.n_iter, converged=result.converged,
         )  # fmt: skip
 
+    def _resolve(
+        self, X: Array, units: Units, penalties: tuple[float | None, Any]
+    ) -> tuple[tuple[float, Any], LowRank | None]:
+        """The penalties, and where to start if both follow from the noise."""
+        rank_penalty, outlier_penalty = penalties
+        start = None
+        if rank_penalty is None:
+            level, fit = noise_fit(X, self.rng, at_most=self.n_components)
+            rank_penalty = from_noise(units.from_units(level), *X.shape).rank_penalty or 1.0
+            start = fit if outlier_penalty is None else None
+        if outlier_penalty is None:
+            outlier_penalty = rank_penalty / sqrt(max(X.shape))
+        return (rank_penalty, outlier_penalty), start
+
     def _answer(
         self, low_rank: LowRank, outliers: Array, units: Units, rank_penalty: float, outlier_penalty: Any, **facts: Any
     ) -> Decomposition:
@@ -302,21 +317,6 @@ class _Problem:
         return self._answer(
             nothing, np.zeros_like(self.X), Units(), rank_penalty, outlier_penalty, objective=0.0, gap=0.0
         )
-
-
-def resolved(
-    X: Array, units: Units, penalties: tuple[float | None, Any], at_most: int | None, rng: np.random.Generator
-) -> tuple[tuple[float, Any], LowRank | None]:
-    """The penalties, None being "auto", in the units of the data, and where to start if both follow from the noise."""
-    rank_penalty, outlier_penalty = penalties
-    start = None
-    if rank_penalty is None:
-        level, fit = noise_fit(X, rng, at_most=at_most)
-        rank_penalty = from_noise(units.from_units(level), *X.shape).rank_penalty or 1.0
-        start = fit if outlier_penalty is None else None
-    if outlier_penalty is None:
-        outlier_penalty = rank_penalty / sqrt(max(X.shape))
-    return (rank_penalty, outlier_penalty), start
 
 
 def warn_unfinished(n_iter: int, tol: float, name: str, value: float, *, depth: int = 4) -> None:

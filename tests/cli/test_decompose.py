@@ -72,7 +72,7 @@ def test_planted_outliers_are_listed_by_name(run, tmp_path, planted):
     assert result["missing"] == 3
     assert result["rank"] == 3
     assert result["converged"] is True
-    assert 0 <= result["gap"] <= 1e-6
+    assert 0 <= result["gap"] <= 1e-4
     assert Path(result["written"]["low_rank"]).parent == tmp_path
 
 
