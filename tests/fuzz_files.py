@@ -10,7 +10,7 @@ import av
 import numpy as np
 from PIL import Image
 
-from unmingle import Encoder, LearnedRobustPCA, OnlineRobustPCA, RobustPCA, store
+from unmingle import Encoder, LearnedRobustPCA, OnlineRobustNMF, OnlineRobustPCA, RobustNMF, RobustPCA, store
 from unmingle.apps.video import Stream
 from unmingle.learn import train
 
@@ -26,6 +26,10 @@ DTYPES = ["bool", "float16", "float32", "float64", "int8", "int32", "int64", "ui
 STRANGE_NAMES = [
     "extra", "outlier_penalty", "init.outlier_penalty", "fitted.outlier_penalty_", "region", "first", "adam.9.step", "",
     "fitted", "fitted.card_.a", "encoder", "encoder.n_layers", "settings.a.b", "init.tol.x", ".", "a." * 300, "setup.a",
+]  # fmt: skip
+KINDS = [
+    "RobustPCA", "RobustNMF", "Encoder", "VideoStream", "OnlineRobustPCA", "OnlineRobustNMF",
+    "LearnedRobustPCA", "Training",
 ]  # fmt: skip
 VALUES = [np.nan, np.inf, -np.inf, 0.0, -1.0, 1.0, 1e-320, 1e-30, 1e30, 1e308, 3.4e38]
 
@@ -87,10 +91,15 @@ def write_models(folder):
     encoder = partial(Encoder.from_components, np.eye(2, M), rank_penalty=0.3, outlier_penalty=0.2)
     RobustPCA(2, random_state=0).fit(X).save(folder / "robust.safetensors")
     RobustPCA(2, outlier_penalty=np.full(M, 0.3)).fit(X.astype(np.float32)).save(folder / "each.safetensors")
+    RobustNMF(2, random_state=0).fit(np.abs(X)).save(folder / "parts.safetensors")
+    RobustNMF(init=np.ones((2, M))).fit(np.abs(X).astype(np.float32)).save(folder / "given.safetensors")
     for name, size, options in (("start", 20, {}), ("follow", 80, {}), ("recursive", 80, {"n_layers": 3})):
         step = "recursive" if options else "block"
         model = OnlineRobustPCA(2, start_size=40, dictionary_step=step, random_state=0, **options)
         model.partial_fit(X[:size]).save(folder / f"{name}.safetensors")
+    for name, size in (("early", 20), ("late", 80)):
+        model = OnlineRobustNMF(2, start_size=40, random_state=0)
+        model.partial_fit(np.abs(X[:size])).save(folder / f"{name}.safetensors")
     learned = LearnedRobustPCA(2, n_layers=2, max_steps=20, window=40, window_step=10, random_state=0)
     learned.fit(X).save(folder / "learned.safetensors")
     learned.partial_fit(X[:50]).save(folder / "window.safetensors")
@@ -219,7 +228,7 @@ def spoilt_model(path, rng):
         if not parameters or not arrays:
             break
     if rng.random() < 0.03:
-        kind = chosen(["RobustPCA", "Encoder", "VideoStream", "OnlineRobustPCA", "LearnedRobustPCA", "Training"], rng)
+        kind = chosen(KINDS, rng)
     if rng.random() < 0.1:
         version = 1
     description = {"kind": kind, "format": version, "parameters": parameters}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unmingle.synth import subspace_stream
+from unmingle.synth import nonnegative_stream, subspace_stream
 
 STEPS = ("block", "direct", "recursive")
 
@@ -19,3 +19,9 @@ def rows_of(n, **options):
     """All samples of a stream, and the basis at its end."""
     X, _, basis = stream_of(n, **options)
     return X, basis
+
+
+def nonnegative_rows(n, m=60, rank=3, **options):
+    """All samples of a nonnegative stream, their low-rank part, and the parts at its end."""
+    blocks = list(nonnegative_stream(n, m, rank, **{"noise": 0.05, "random_state": 0, **options}))
+    return np.concatenate([b.X for b in blocks]), np.concatenate([b.low_rank for b in blocks]), blocks[-1].basis

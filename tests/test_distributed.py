@@ -13,7 +13,7 @@ from distributed import Client, LocalCluster
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import unmingle
-from unmingle import OnlineRobustPCA, RobustPCA, distributed, estimators, solvers
+from unmingle import OnlineRobustNMF, OnlineRobustPCA, RobustNMF, RobustPCA, distributed, estimators, solvers
 from unmingle.distributed import SharedProblem, _spread_rows, _start, summarise
 from unmingle.linalg import Units
 from unmingle.online import Statistics, balance, direct_step
@@ -63,6 +63,81 @@ def test_cluster_gives_the_numbers_of_one_machine(model, X, cluster):
         distributed.fit(model, X, max_passes=3, tol=1e-9)
     expected = passes_in_numpy(model, X, 3)
     assert np.abs(model.components_ - expected).max() <= 1e-8 * np.abs(expected).max()
+
+
+@pytest.fixture(scope="module")
+def parts():
+    """Nonnegative samples, some entries missing."""
+    X = np.concatenate([b.X for b in unmingle.synth.nonnegative_stream(1200, 60, 3, noise=0.05, random_state=0)])
+    X[np.random.default_rng(0).random(X.shape) < 0.02] = np.nan
+    return X
+
+
+def nonnegative_passes_in_numpy(model, X, count):
+    """The same for nonnegative factors: exact codes, sums, 30 passes over the atoms, and a scale for each."""
+    chunks = [np.asarray(X.blocks[k]) for k in range(X.numblocks[0])]
+    problem, components, _ = _start(model.prepare_passes(_spread_rows(X, 1000)), len(X))
+    lam_star, lam, unit = problem.lam_star, problem.lam, problem.units.root**2
+    for _ in range(count):
+        A, B = np.zeros((len(components),) * 2), np.zeros(components.shape)
+        for chunk in chunks:
+            codes = next(solvers.nonnegative_newton(chunk / unit, components, lam_star, lam, tol=1e-12)).codes
+            low_rank = codes @ components
+            cleaned = low_rank + np.nan_to_num(np.minimum(chunk / unit - low_rank, lam))
+            A, B = A + codes.T @ codes, B + codes.T @ cleaned
+        for k in [*range(len(A))] * 30:
+            others = np.delete(np.arange(len(A)), k)
+            components[k] = np.maximum((B[k] - A[k, others] @ components[others]) / (A[k, k] + lam_star), 0)
+        sizes = np.linalg.norm(components, axis=1)
+        components *= np.sqrt(np.sqrt(A.diagonal()) / sizes)[:, None]
+        components = components[np.argsort(-np.linalg.norm(components, axis=1))]
+    return components * problem.units.root
+
+
+@pytest.mark.parametrize("kind", [RobustNMF, OnlineRobustNMF])
+def test_cluster_gives_the_nonnegative_parts_of_one_machine(kind, parts, cluster):
+    X, model = da.from_array(parts, chunks=(CHUNK, 60)), kind(3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="3 passes"):
+        distributed.fit(model, X, max_passes=3, tol=1e-9)
+    expected = nonnegative_passes_in_numpy(kind(3, random_state=0), X, 3)
+    assert model.components_.min() >= 0
+    assert np.abs(model.components_ - expected).max() <= 1e-8 * expected.max()
+
+
+def test_nonnegative_passes_end_where_the_solver_in_memory_does(parts):
+    """At a stationary point of (4), from which that solver does not move."""
+    X = da.from_array(parts, chunks=(CHUNK, 60))
+    with dask.config.set(scheduler="synchronous"):
+        spread = distributed.fit(RobustNMF(3, random_state=0), X, tol=1e-5, max_passes=500)
+        outliers = distributed.decompose(spread, X).outliers.compute()
+    given = {"rank_penalty": spread.rank_penalty_, "outlier_penalty": spread.outlier_penalty_}
+    whole = RobustNMF(init=spread.components_, **given, tol=1e-6).fit(parts)
+    assert spread.converged_
+    assert spread.stationarity_ <= 1e-5
+    assert spread.objective_ == pytest.approx(whole.objective_, rel=1e-7)
+    assert np.abs(spread.components_ - whole.components_).max() < 1e-2 * whole.components_.max()
+    assert np.allclose(outliers, spread.decompose(parts).outliers, rtol=1e-9, atol=1e-9)
+
+
+def test_a_nonnegative_stream_goes_on_after_a_distributed_fit(parts):
+    model = OnlineRobustNMF(3, forgetting=0.995, random_state=0)
+    with dask.config.set(scheduler="synchronous"):
+        distributed.fit(model, da.from_array(parts, chunks=(CHUNK, 60)), max_passes=50)
+    before = model.components_.copy()
+    model.partial_fit(parts[:200])
+    assert model.n_samples_seen_ == 1400
+    assert model.components_.min() >= 0
+    assert 0 < unmingle.metrics.subspace_angle(model.components_, before) < 2
+
+
+def test_negative_entries_in_a_later_chunk_are_an_error(parts):
+    X = parts.copy()
+    X[1150, 5] = -1.0
+    rows = da.from_array(X, chunks=(100, 60))
+    with pytest.raises(ValueError, match="X contains negative values"):
+        distributed.fit(RobustNMF(3, random_state=0), rows, start_size=80)
+    with pytest.raises(ValueError, match="X contains negative values"):
+        distributed.decompose(RobustNMF(3, random_state=0).fit(parts), rows).codes.compute()
 
 
 def test_passes_end_at_the_answer_of_the_estimator(made, X):
@@ -203,7 +278,7 @@ def test_bad_parameters_are_noticed_before_the_work(X):
 def test_only_fitted_models_of_the_right_kind_decompose(made, X):
     with pytest.raises(NotFittedError):
         distributed.decompose(RobustPCA(), X)
-    with pytest.raises(TypeError, match="RobustPCA or a LearnedRobustPCA"):
+    with pytest.raises(TypeError, match="OnlineRobustPCA or LearnedRobustPCA, or else have the methods"):
         distributed.fit("model", X)
     model = RobustPCA(random_state=0).fit(made.X[:, :50])
     with pytest.raises(ValueError, match="50 features of the model, got 60"):

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from .decomposition import penalty_max as penalty_max
     from .encoder import Encoder as Encoder
     from .estimators import LearnedRobustPCA as LearnedRobustPCA
+    from .estimators import OnlineRobustNMF as OnlineRobustNMF
     from .estimators import OnlineRobustPCA as OnlineRobustPCA
+    from .estimators import RobustNMF as RobustNMF
     from .estimators import RobustPCA as RobustPCA
 
 __version__ = "0.1.0"
@@ -37,7 +39,9 @@ _MODULE_OF = {
     "Decomposition": "decomposition",
     "Encoder": "encoder",
     "LearnedRobustPCA": "estimators",
+    "OnlineRobustNMF": "estimators",
     "OnlineRobustPCA": "estimators",
+    "RobustNMF": "estimators",
     "RobustPCA": "estimators",
     "decompose": "decomposition",
     "penalty_max": "decomposition",

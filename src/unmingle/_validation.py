@@ -117,6 +117,27 @@ def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     return np.ascontiguousarray(array)
 
 
+def first_negative(X: "NDArray[np.floating[Any]]") -> tuple[int, int] | None:
+    """Row and column of the first negative entry, row by row; None if there is none."""
+    import numpy as np
+
+    if not np.fmin.reduce(X, axis=None) < 0:
+        return None
+    row, column = np.unravel_index(int(np.argmax(X < 0)), X.shape)
+    return int(row), int(column)
+
+
+def refuse_negative(X: "NDArray[np.floating[Any]]", given: Any, by: str) -> None:
+    """Say where the first negative entry is, by the names of its row and column if ``given`` has such."""
+    place = first_negative(X)
+    if place is not None:
+        row, column = (given.index[place[0]], given.columns[place[1]]) if is_frame(given) else place
+        raise ValueError(
+            f"Negative values in data passed to {by}: the first is {X[place]:g} in row {row!r}, column {column!r}; "
+            "make it 0, or NaN if it is unknown, or take RobustPCA, which allows any sign."
+        )
+
+
 def check_mask(mask: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":
     """Return a mask of observed entries, or say what is wrong with it."""
     import numpy as np

@@ -239,8 +239,8 @@ class _Problem:
         if not np.any(np.nan_to_num(X)):
             return self._zero(rank_penalty, outlier_penalty)
         lam_star = units.to_units(rank_penalty)
-        lam = _thresholds(units.to_units(outlier_penalty), X)
-        _refuse_vanishing(lam_star, lam)
+        lam = thresholds(units.to_units(outlier_penalty), X)
+        refuse_vanishing(lam_star, lam)
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
         at_most = None if self.n_components is None else min(self.n_components, *X.shape)
         measure = GapCriterion(X, lam_star, lam, tol, at_most)
@@ -253,7 +253,7 @@ class _Problem:
             stationary = low_rank.rank == at_most
             name = "stationarity residual" if stationary else "duality gap"
             value = stationarity(X, low_rank, lam_star, lam) if stationary else certificate.gap
-            _warn(result.n_iter, tol, name, value)
+            warn_unfinished(result.n_iter, tol, name, value)
         return self._answer(
             low_rank, _best_outliers(X, low_rank, lam), units, rank_penalty, outlier_penalty,
             objective=units.cost_from_units(certificate.objective), gap=certificate.gap,
@@ -267,8 +267,8 @@ class _Problem:
             outlier_penalty = 1 / sqrt(max(X.shape))
         if not np.any(np.nan_to_num(X)):
             return self._zero(1.0, outlier_penalty)
-        lam = _thresholds(outlier_penalty, X)
-        _refuse_vanishing(1.0, lam)
+        lam = thresholds(outlier_penalty, X)
+        refuse_vanishing(1.0, lam)
         eps = units.to_units(eps)
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
         iterates = solvers.pcp(X, lam, eps, rng=self.rng)
@@ -276,7 +276,7 @@ class _Problem:
         result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
         outliers, certificate = result.state.outliers(X, lam), measure.certify(result.state)
         if not result.converged:
-            _warn(result.n_iter, tol, *measure.how_far(result.state))
+            warn_unfinished(result.n_iter, tol, *measure.how_far(result.state))
         return self._answer(
             result.state.low_rank.astype(X.dtype), outliers, units, 1.0, outlier_penalty,
             objective=units.from_units(certificate.objective), gap=certificate.gap,
@@ -319,18 +319,19 @@ class _Problem:
         )
 
 
-def _warn(n_iter: int, tol: float, name: str, value: float) -> None:
+def warn_unfinished(n_iter: int, tol: float, name: str, value: float, *, depth: int = 4) -> None:
+    """Warn that a solver was stopped before its measure was small enough; who called is ``depth`` calls up."""
     from sklearn.exceptions import ConvergenceWarning
 
     warnings.warn(
         f"Stopped after {n_iter} iterations at a {name} of {value:.1e}, above tol={tol:.1e}; "
         "raise max_iter or tol, raise the penalties, or bring the columns to one scale.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=depth,
     )
 
 
-def _thresholds(outlier_penalty: Any, X: Array) -> Array:
+def thresholds(outlier_penalty: Any, X: Array) -> Array:
     """The outlier penalty as a vector of the dtype of X."""
     with np.errstate(over="ignore"):
         return np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)
@@ -354,7 +355,8 @@ def _signed(codes: Array, components: Array) -> tuple[Array, Array]:
     return codes * sign, components * sign[:, None]
 
 
-def _refuse_vanishing(lam_star: float, lam: Array) -> None:
+def refuse_vanishing(lam_star: float, lam: Array) -> None:
+    """Refuse penalties, in units of the data, that are zero or infinite beside them."""
     limits = np.finfo(lam.dtype)
     least = float(limits.tiny) / float(limits.eps)
     if not (least < lam_star < np.inf and (lam > least).all() and np.isfinite(lam).all()):

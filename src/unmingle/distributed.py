@@ -29,7 +29,17 @@ from ._validation import check_count, check_positive
 from .estimators import Distributable, Found, Projector, Wanted
 from .iterate import Callback, Result, run
 from .linalg import Units, empty_apart
-from .online import Balanced, Statistics, balance, direct_step, noise_and_floor, robust_start
+from .online import (
+    Balanced,
+    Statistics,
+    balance,
+    direct_step,
+    noise_and_floor,
+    nonnegative_misfit,
+    nonnegative_step,
+    robust_start,
+    scale_atoms,
+)
 from .penalties import from_noise
 
 __all__ = ["LazyDecomposition", "decompose", "fit"]
@@ -43,7 +53,10 @@ _FAN_IN = 8
 """Statistics that are summed up by one task."""
 _ROWS_AT_ONCE = 512
 """Rows of a chunk that are encoded together."""
+_DESCENTS = 30
+"""Passes over nonnegative atoms in a dictionary step."""
 _INFINITE = "X contains infinity; replace it, by NaN if the entry is to count as missing."
+_NEGATIVE = "X contains negative values; make them 0, or NaN if they are unknown, or take a model that allows any sign."
 _PLACES = 8
 """Chunks, at least, over which the rows of the start are spread."""
 
@@ -55,6 +68,7 @@ class SharedProblem(NamedTuple):
     lam: Array
     units: Units
     forgetting: float
+    nonnegative: bool = False
 
 
 class Summary(NamedTuple):
@@ -73,15 +87,20 @@ class Pass(NamedTuple):
     components: Array
     summary: Summary
     lam_star: float
+    nonnegative: bool = False
 
     @property
     def stationarity(self) -> float:
         """How far (4) is from stationary."""
-        return self.summary.statistics.stationarity(self.components, self.lam_star)
+        measure = nonnegative_misfit if self.nonnegative else Statistics.stationarity
+        return measure(self.summary.statistics, self.components, self.lam_star)
 
     def improved(self) -> Balanced:
-        """The components that are best for the codes of this pass, balanced."""
+        """The components that are best for the codes of this pass, balanced; nonnegative ones nearly, and scaled."""
         statistics = self.summary.statistics
+        if self.nonnegative:
+            moved = nonnegative_step(statistics, self.components, self.lam_star, _DESCENTS)
+            return scale_atoms(statistics, moved.astype(self.components.dtype))
         return balance(statistics, direct_step(statistics, self.lam_star).astype(self.components.dtype))
 
 
@@ -113,9 +132,9 @@ def fit(
 
     Parameters
     ----------
-    model : RobustPCA, OnlineRobustPCA or LearnedRobustPCA
-        What to fit; its parameters count, but for ``solver``, ``tol``, ``max_iter``, ``dictionary_step`` and the
-        ``batch_size`` of streams. With ``forgetting`` below 1, later rows of a stream weigh more; "auto" weighs all
+    model : RobustPCA, OnlineRobustPCA, LearnedRobustPCA, RobustNMF or OnlineRobustNMF
+        What to fit; its parameters count, but for ``solver``, ``init``, ``tol``, ``max_iter``, ``dictionary_step`` and
+        the ``batch_size`` of streams. With ``forgetting`` below 1, later rows of a stream weigh more; "auto" weighs all
         alike. The encoder of a LearnedRobustPCA is trained here, on the rows of the start, once the dictionary is
         found.
     X : dask array of shape (n_samples, n_features)
@@ -131,7 +150,7 @@ def fit(
 
     Returns
     -------
-    RobustPCA, OnlineRobustPCA or LearnedRobustPCA
+    RobustPCA, OnlineRobustPCA, LearnedRobustPCA, RobustNMF or OnlineRobustNMF
         The same model, fitted. ``RobustPCA.gap_`` is NaN: a certificate of (2) would take the norm of all residuals;
         ``objective_`` is that of the last pass, before its dictionary step, which only lowers it.
 
@@ -160,8 +179,8 @@ def fit(
 def _check_kind(model: Any) -> None:
     if not isinstance(model, Distributable):
         raise TypeError(
-            "model must be a RobustPCA, an OnlineRobustPCA or a LearnedRobustPCA, or else have the methods of "
-            f"unmingle.estimators.Distributable, got a {type(model).__name__}."
+            "model must be a RobustNMF, OnlineRobustNMF, RobustPCA, OnlineRobustPCA or LearnedRobustPCA, or else have "
+            f"the methods of unmingle.estimators.Distributable, got a {type(model).__name__}."
         )
 
 
@@ -170,7 +189,7 @@ def decompose(model: Distributable, X: Any) -> LazyDecomposition:
 
     Parameters
     ----------
-    model : RobustPCA, OnlineRobustPCA or LearnedRobustPCA
+    model : RobustPCA, OnlineRobustPCA, LearnedRobustPCA, RobustNMF or OnlineRobustNMF
         Fitted.
     X : dask array of shape (n_samples, n_features)
         Samples; NaN means missing.
@@ -240,8 +259,9 @@ def _start(wanted: Wanted, n: int) -> tuple[SharedProblem, Array, tuple[float, f
     m = rows.shape[1]
     rank_penalty, outlier_penalty = map(units.to_units, (wanted.rank_penalty, wanted.outlier_penalty))
     part = robust_start(
-        rows, wanted.n_components, rank_penalty, outlier_penalty, tol=1e-4, random_state=wanted.random_state
-    )
+        rows, wanted.n_components, rank_penalty, outlier_penalty, tol=1e-4, random_state=wanted.random_state,
+        nonnegative=wanted.nonnegative,
+    )  # fmt: skip
     if part.rank == 0:
         raise ValueError("No component stands out in the rows of the start; lower rank_penalty or raise start_size.")
     noise = noise_and_floor(part, rows, automatic=rank_penalty is None)
@@ -249,9 +269,10 @@ def _start(wanted: Wanted, n: int) -> tuple[SharedProblem, Array, tuple[float, f
     window = n if forgetting == 1 else (1 - forgetting**n) / (1 - forgetting)
     lam_star = from_noise(noise[0], window, m).rank_penalty if rank_penalty is None else part.rank_penalty
     lam = lam_star / sqrt(max(window, m)) if outlier_penalty is None else part.outlier_penalty
-    problem = SharedProblem(lam_star, np.broadcast_to(np.asarray(lam), m).astype(rows.dtype), units, forgetting)
+    lam = np.broadcast_to(np.asarray(lam), m).astype(rows.dtype)
     seen = Statistics.of(part.codes, np.zeros((len(rows), 0))).forget(window / len(rows))
-    return problem, balance(seen, part.components).components, noise
+    start = (scale_atoms if wanted.nonnegative else balance)(seen, part.components)
+    return SharedProblem(lam_star, lam, units, forgetting, wanted.nonnegative), start.components, noise
 
 
 def _passes(X: Any, components: Array, problem: SharedProblem) -> Iterator[Pass]:
@@ -262,7 +283,7 @@ def _passes(X: Any, components: Array, problem: SharedProblem) -> Iterator[Pass]
         summaries = [_summary_of_chunk(chunk, shared) for chunk in chunks]
         with threadpool_limits(1, user_api="blas"):  # here the threads are the scheduler's
             (summary,) = compute(_tree_sum(summaries))
-        state = Pass(components, summary, problem.lam_star)
+        state = Pass(components, summary, problem.lam_star, problem.nonnegative)
         yield state
         components = state.improved().components
 
@@ -305,21 +326,42 @@ def summarise(rows: Array, components: Array, problem: SharedProblem) -> Summary
         for i in range(0, len(rows), _ROWS_AT_ONCE):
             some = rows[i : i + _ROWS_AT_ONCE]
             X = problem.units.to_units(some, out=room[0, : len(some)])
-            if np.isinf([np.fmax.reduce(X, axis=None), np.fmin.reduce(X, axis=None)]).any():
-                raise ValueError(_INFINITE)
+            _refuse(X, problem.nonnegative)
             total = _merge(total, _summarise(X, components, problem, room[1, : len(some)]))
     return total
 
 
+def _refuse(X: Array, nonnegative: bool) -> None:
+    """Refuse infinite entries, and negative ones where there must be none."""
+    least = np.fmin.reduce(X, axis=None)
+    infinite = np.isinf([np.fmax.reduce(X, axis=None), least]).any()
+    if infinite or (nonnegative and least < 0):
+        raise ValueError(_INFINITE if infinite else _NEGATIVE)
+
+
 def _summarise(X: Array, components: Array, problem: SharedProblem, residual: Array) -> Summary:
     """Of few rows, in memory that is used again and again; with x - o = Us + r, B = A U' + sum of s r'."""
-    codes = next(solvers.newton(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
-    value, _, square = kernels.huber_sums(X, codes, components, problem.lam, residual)
+    newton = solvers.nonnegative_newton if problem.nonnegative else solvers.newton
+    codes = next(newton(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
+    if problem.nonnegative:
+        value, square = _sums_below(X, codes, components, problem.lam, residual)
+    else:
+        value, _, square = kernels.huber_sums(X, codes, components, problem.lam, residual)
     of_residual = Statistics.of(codes, residual, problem.forgetting)
     of_low_rank = of_residual.A @ components
     cost = value + 0.5 * problem.lam_star * float(np.sum(codes**2, dtype=np.float64))
     energy = square + float(np.sum((of_low_rank + 2 * of_residual.B) * components))
     return Summary(of_residual._replace(B=of_low_rank + of_residual.B), cost, energy)
+
+
+def _sums_below(X: Array, codes: Array, components: Array, lam: Array, residual: Array) -> tuple[float, float]:
+    """Make the residual min(X - US, lam); sums of what it and nonnegative outliers cost, and of its squares."""
+    np.subtract(X, codes @ components, out=residual)
+    np.nan_to_num(residual, copy=False, nan=0.0)
+    beyond = np.sum(np.maximum(residual - lam, 0), axis=0, dtype=np.float64)
+    np.minimum(residual, lam, out=residual)
+    square = float(np.sum(residual**2, dtype=np.float64))
+    return 0.5 * square + float(beyond @ lam), square
 
 
 def _found(result: Result[Pass], problem: SharedProblem, noise: tuple[float, float], n: int) -> Found:
@@ -328,7 +370,7 @@ def _found(result: Result[Pass], problem: SharedProblem, noise: tuple[float, flo
     cost = last.summary.cost + 0.5 * problem.lam_star * float(np.sum(last.components**2))
     return Found(
         last.improved(), problem.lam_star, problem.lam, problem.units, noise, cost, last.summary.energy, n,
-        result.n_iter, result.converged,
+        result.n_iter, result.measure, result.converged,
     )  # fmt: skip
 
 
@@ -336,8 +378,7 @@ def _coded_block(rows: Array, projector: Projector) -> Array:
     """Codes, and the gap as one more column."""
     if len(rows) == 0:
         return np.zeros((0, projector.n_components + 1), rows.dtype)
-    if np.isinf(rows).any():
-        raise ValueError(_INFINITE)
+    _refuse(rows, projector.nonnegative)
     with suited_to(rows.size):
         codes, gap = projector.project(np.ascontiguousarray(rows))
     return np.column_stack([codes, gap.astype(codes.dtype)])

@@ -17,6 +17,7 @@ __all__ = [
     "noise_fit",
     "noise_floor",
     "noise_level",
+    "nonnegative_from_noise",
     "penalty_limits",
     "robust_scale",
 ]
@@ -53,6 +54,22 @@ def from_noise(sigma: float, n: float, m: int) -> Penalties:
     """
     rank_penalty = sigma * (sqrt(m) + sqrt(n))
     return Penalties(rank_penalty, rank_penalty / sqrt(max(m, n)))
+
+
+def nonnegative_from_noise(sigma: float, n: float, m: int) -> Penalties:
+    """Penalties for noise of standard deviation ``sigma`` where codes, components and outliers are nonnegative.
+
+    lam_* = sigma (sqrt m + sqrt n) / 2 and lam = 3 lam_* / (sqrt m + sqrt n), one and a half sigma. Outliers on one
+    side take peaks of what is shrunk for themselves, so that less shrinkage than that of `from_noise` is right; and a
+    third of lam (sqrt m + sqrt n) is what keeps one entry in ten, outliers of one sign, from paying for an atom.
+
+    Examples
+    --------
+    >>> nonnegative_from_noise(0.1, 100, 400)
+    Penalties(rank_penalty=1.5, outlier_penalty=0.15)
+    """
+    rank_penalty = sigma * (sqrt(m) + sqrt(n)) / 2
+    return Penalties(rank_penalty, 3 * rank_penalty / (sqrt(m) + sqrt(n)))
 
 
 def robust_scale(departure: Array) -> float:

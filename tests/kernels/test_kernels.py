@@ -164,3 +164,20 @@ def test_sums_do_not_depend_on_where_arrays_lie(m, dtype):
         residual = memory[start : start + m].reshape(1, m)
         answers.add((*kernels.huber_sums(x, left, right, lam, residual), residual.tobytes()))
     assert len(answers) == 1
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_cleaning_pass_is_the_formula(signed):
+    """Outliers of any sign are cut on both sides, nonnegative ones only above."""
+    rng = np.random.default_rng(0)
+    codes, components = rng.standard_normal((70, 3)), rng.standard_normal((3, 20))
+    X = codes @ components + rng.standard_normal((70, 20))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    bound, limit = np.linspace(0.5, 1.0, 20), np.linspace(0.6, 2.0, 20)
+    below = bound if signed else np.full(20, np.inf)
+    cleaned, beyond = np.empty_like(X), np.empty(20, np.int64)
+    kernels.cleaning_pass(X, codes, components, bound, below, limit, cleaned, beyond)
+    low_rank = codes @ components
+    rest = np.nan_to_num(X - low_rank)
+    assert np.allclose(cleaned, low_rank + np.clip(rest, -below, bound), atol=1e-12)
+    assert np.array_equal(beyond, np.sum(np.abs(rest) > limit if signed else rest > limit, axis=0))

@@ -30,13 +30,18 @@ def run(
     components: Annotated[int | None, typer.Option(min=1, help="Largest rank allowed.")] = None,
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
+    nonnegative: Annotated[
+        bool, typer.Option("--nonnegative", help="Parts of at least 0 that add up: for counts, spectra and the like.")
+    ] = False,
     standardize: Annotated[
         bool, typer.Option("--standardize", help="Weigh all columns alike: for columns in different units.")
     ] = False,
     solver: Annotated[
         Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
     ] = None,
-    tol: Annotated[float, typer.Option(min=0.0, help="Relative duality gap at which to stop.")] = 1e-4,
+    tol: Annotated[
+        float, typer.Option(min=0.0, help="Relative duality gap, or stationarity, at which to stop.")
+    ] = 1e-4,
     max_iter: Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")] = 500,
     top: Annotated[int, typer.Option(min=0, help="How many outliers to list.")] = 10,
     seed: Seed = 0,
@@ -46,12 +51,13 @@ def run(
     """Split a table into a low-rank table and a table of outliers, and list the strongest outliers.
 
     Empty cells, NA and NaN are missing: the low-rank table fills them. A first column of text, or without a name, holds
-    the names of the rows.
+    the names of the rows. With --nonnegative the table is a sum of nonnegative parts, to which outliers only add, and
+    negative numbers are refused.
     """
     with console.progress(f"Separating {table.name}", quiet=quiet) as advance, console.warnings_as_sentences():
         from ..apps import tables
 
-        content = tables.read_table(table)
+        content = tables.read_table(table, nonnegative=nonnegative)
         parts = [f"{table.stem}.{part}{table.suffix}" for part in ("low_rank", "outliers")]
         written = dict(zip(("low_rank", "outliers"), ((out or table.parent) / name for name in parts), strict=True))
         ready_folder(out or table.parent)
@@ -60,10 +66,11 @@ def run(
         done = tables.separate(
             content.values,
             standardize=standardize,
+            nonnegative=nonnegative,
             n_components=components,
             rank_penalty=rank_penalty,
             outlier_penalty=outlier_penalty,
-            solver=(solver or (Solver.ALTERNATING if components else Solver.PROXIMAL)).value,
+            solver=solver and solver.value,
             tol=tol,
             max_iter=max_iter,
             callback=advance,

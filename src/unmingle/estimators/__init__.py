@@ -2,15 +2,19 @@
 
 from ._learned import LearnedRobustPCA
 from ._online import OnlineRobustPCA
+from ._online_nmf import OnlineRobustNMF
 from ._passes import Distributable, Found, Projector, Wanted
+from ._robust_nmf import RobustNMF
 from ._robust_pca import RobustPCA
 
 __all__ = [
     "Distributable",
     "Found",
     "LearnedRobustPCA",
+    "OnlineRobustNMF",
     "OnlineRobustPCA",
     "Projector",
+    "RobustNMF",
     "RobustPCA",
     "Wanted",
 ]

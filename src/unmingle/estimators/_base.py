@@ -15,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import solvers, store
 from .._schema import Record
 from .._threads import suited_to
-from .._validation import as_floats, check_matrix, given_penalties, is_frame
+from .._validation import as_floats, check_matrix, given_penalties, is_frame, refuse_negative
 from ..decomposition import Decomposition
 from ..iterate import run
 from ..linalg import Units
-from ..prox import huber, soft_threshold
 from ._passes import Projector, Wanted
 
 Array = NDArray[np.floating[Any]]
@@ -37,6 +36,8 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     """Attributes that a file of the estimator must hold."""
     _rules: ClassVar[Record]
     """What they, and all else in a file, must be."""
+    nonnegative: ClassVar[bool] = False
+    """Whether data, components, codes and outliers have no negative entries."""
 
     def transform(self, X: Any) -> Array:
         """Codes of new samples, by exact robust projection (5) of each sample on its own.
@@ -100,10 +101,14 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _decomposition(self, data: Array, codes: Array, gap: Array, frame: Any = None) -> Decomposition:
         misfit = np.where(np.isnan(data), data.dtype.type(0), data - codes @ self._atoms(data.dtype))
-        lam = self._thresholds(data.dtype)
+        rest = self._freed(misfit, self._thresholds(data.dtype))
         with np.errstate(over="ignore"):  # the cost is of the square of the data's scale
-            cost = np.sum(huber(misfit, lam)) + 0.5 * self.rank_penalty_ * np.sum(codes**2)
-        return self._assembled(data, codes, soft_threshold(misfit, lam), cost, gap, frame)
+            cost = np.sum(rest * (misfit - rest / 2)) + 0.5 * self.rank_penalty_ * np.sum(codes**2)
+        return self._assembled(data, codes, misfit - rest, cost, gap, frame)
+
+    def _freed(self, misfit: Array, lam: Any) -> Array:
+        """What the best outliers o leave of x - Us, r; 1/2 r^2 + lam |o| is then r (x - Us - r / 2)."""
+        return np.minimum(misfit, lam) if self.nonnegative else misfit.clip(-lam, lam)
 
     def _assembled(
         self, data: Array, codes: Array, outliers: Array, cost: Any, gap: Array, frame: Any
@@ -205,7 +210,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Check parameters and the rows of the start, and say what `unmingle.distributed.fit` shall look for."""
         rows = self._validated(rows, reset=True)
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, rows.shape[1])
-        return Wanted(rows, self.n_components, *penalties, self.random_state)
+        return Wanted(rows, self.n_components, *penalties, self.random_state, nonnegative=self.nonnegative)
 
     def projector(self) -> Projector:
         """What takes samples apart as the model does, for `unmingle.distributed.decompose` to send around."""
@@ -220,8 +225,13 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return light
 
     def _validated(self, X: Any, *, reset: bool) -> Array:
-        if not reset and self._is_plain(X):
-            return X
+        plain = not reset and self._is_plain(X)
+        data = X if plain else self._checked(X, reset)
+        if self.nonnegative:
+            refuse_negative(data, X, type(self).__name__)
+        return data
+
+    def _checked(self, X: Any, reset: bool) -> Array:
         floats = as_floats(X)
         if floats.shape == (0, 0):
             check_matrix(floats)
@@ -256,7 +266,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return np.zeros((len(X), 0), X.dtype), np.zeros(len(X))
         exact = 1e-10 if X.dtype == np.float64 else 1e-5
         units, problem = self._scaled_problem(X, shrinkage)
-        iterates = solvers.newton(*problem, tol=exact)
+        iterates = (solvers.nonnegative_newton if self.nonnegative else solvers.newton)(*problem, tol=exact)
         result = run(iterates, lambda projection: float(projection.gap.max()), tol=exact, max_iter=10)
         if result.measure > 1e3 * exact:
             warnings.warn(
@@ -287,7 +297,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """`score_samples` from unshrunk codes."""
         lam = self._thresholds(X.dtype)
         with np.errstate(over="ignore"):
-            cost = huber((X - codes @ self._atoms(X.dtype)) / lam, X.dtype.type(1))
+            misfit = (X - codes @ self._atoms(X.dtype)) / lam
+            rest = self._freed(misfit, X.dtype.type(1))
+            cost = rest * (misfit - rest / 2)
         known = np.sum(~np.isnan(X), axis=1)
         return np.nansum(cost, axis=1) / np.maximum(known, 1)
 
@@ -298,5 +310,6 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.positive_only = self.nonnegative
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -24,6 +24,8 @@ class Wanted(NamedTuple):
     random_state: Any
     forgetting: float = 1.0
     """What every row multiplies the weight of all earlier ones by."""
+    nonnegative: bool = False
+    """Whether components, codes and outliers have no negative entries."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +45,13 @@ class Found:
     """Sum of squares of the rows freed of outliers."""
     n_rows: int
     n_iter: int
+    measure: float
+    """The stationarity of (4) before the last dictionary step."""
     converged: bool
 
     @property
     def components(self) -> Array:
-        """(q, m): orthogonal, of falling norm."""
+        """(q, m): of falling norm; orthogonal, or nonnegative."""
         return self.units.factors_from_units(self.balanced.components)
 
     @property
@@ -92,6 +96,11 @@ class Projector:
     def n_features(self) -> int:
         """Number of features."""
         return int(self._model.n_features_in_)
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether samples must have no negative entries."""
+        return bool(self._model.nonnegative)
 
     def project(self, X: Array) -> tuple[Array, Array]:
         """Codes (n, q) and relative gaps (n,) of samples."""

@@ -23,15 +23,19 @@ from .._schema import (
 )
 from ..encoder import ENCODER, LAYERS, STRUCTURES
 from ..learn import LOSSES
-from ..online import TRACKER
+from ..online import NONNEGATIVE_TRACKER, TRACKER
 
 STEPS = ("block", "direct", "recursive")
 """Dictionary steps of `OnlineRobustPCA`."""
+
+STARTS = ("nndsvd", "random")
+"""Starts of `RobustNMF`."""
 
 _PENALTY = Either(OneOf("auto"), POSITIVE)
 _FORGETTING = Either(OneOf("auto"), Number(LEAST, 1.0))
 _PER_FEATURE = Array(FLOATS, "m", low=LEAST)
 _PENALTIES = Either(OneOf("auto"), POSITIVE, _PER_FEATURE)
+_PARTS = Array(FLOATS, "q", "m", low=0.0)
 _NAMES = Record({"names": Each(Text(), Size("m"))})
 _ROOT = Number(2.0**-520, 2.0**520)
 """Units are squares of it."""
@@ -71,23 +75,45 @@ ROBUST_PCA = _rules_of(
         "singular_values_": Array(FLOATS, "q", low=0.0, high=np.inf),
     },
 )
-ONLINE_ROBUST_PCA = _rules_of(
+ROBUST_NMF = _rules_of(
     init={
         **_GIVEN,
-        "forgetting": _FORGETTING,
-        "dictionary_step": OneOf(*STEPS),
-        "n_layers": maybe(LAYERS),
-        "start_size": Count(1),
-        "batch_size": Count(1),
+        "init": Either(OneOf(*STARTS), Array(FLOATS, "atoms", "m", low=0.0)),
+        "tol": POSITIVE,
+        "max_iter": Count(1),
     },
     fitted={
         **_FITTED,
-        "frozen_": Flag(),
-        "n_jumps_": Count(),
-        "n_samples_seen_": Count(),
-        "noise_level_": Number(0.0),
+        "components_": _PARTS,
+        "converged_": Flag(),
+        "n_iter_": Count(),
+        "objective_": ANY_NUMBER,
+        "reconstruction_err_": ANY_NUMBER,
+        "stationarity_": ANY_NUMBER,
     },
+)
+_STREAM_GIVEN: dict[str, Rule] = {
+    **_GIVEN,
+    "forgetting": _FORGETTING,
+    "start_size": Count(1),
+    "batch_size": Count(1),
+}
+_STREAM_FITTED: dict[str, Rule] = {
+    **_FITTED,
+    "frozen_": Flag(),
+    "n_jumps_": Count(),
+    "n_samples_seen_": Count(),
+    "noise_level_": Number(0.0),
+}
+ONLINE_ROBUST_PCA = _rules_of(
+    init={**_STREAM_GIVEN, "dictionary_step": OneOf(*STEPS), "n_layers": maybe(LAYERS)},
+    fitted=_STREAM_FITTED,
     stream=Record({"origin": Text(), "tracker": TRACKER}),
+)
+ONLINE_ROBUST_NMF = _rules_of(
+    init=_STREAM_GIVEN,
+    fitted={**_STREAM_FITTED, "components_": _PARTS},
+    stream=Record({"origin": Text(), "tracker": NONNEGATIVE_TRACKER}),
 )
 
 

@@ -3,22 +3,22 @@
 import numpy as np
 
 from ._compile import announced, compiled
-from ._small import clip
 
 _BLOCK = 32
 
 
 @announced
 @compiled
-def cleaning_pass(X, codes, components, bound, limit, cleaned, beyond):
+def cleaning_pass(X, codes, components, bound, below, limit, cleaned, beyond):
     """Samples freed of what leaves the model, and how often each feature left it.
 
     With r = x - Us::
 
-        cleaned = Us + clip(r, -bound, bound)
-        beyond  = for each feature, the number of samples with |r| > limit
+        cleaned = Us + clip(r, -below, bound)
+        beyond  = for each feature, the number of samples with r > limit or -r > max(limit, below)
 
-    A missing entry is imputed by Us and never beyond. Cost: 2 m q flops per row.
+    ``below`` is the bound for outliers of any sign, and infinite where they are nonnegative. A missing entry is imputed
+    by Us and never beyond. Cost: 2 m q flops per row.
     """
     n, m = X.shape
     low_rank = np.empty((_BLOCK, m), X.dtype)
@@ -31,5 +31,6 @@ def cleaning_pass(X, codes, components, bound, limit, cleaned, beyond):
             for b in range(m):
                 r = x[b] - d[b]
                 r = X.dtype.type(0) if r != r else r
-                beyond[b] += abs(r) > limit[b]
-                c[b] = d[b] + clip(r, bound[b])
+                beyond[b] += (r > limit[b]) | (-r > max(limit[b], below[b]))
+                r = r if r > -below[b] else -below[b]
+                c[b] = d[b] + (r if r < bound[b] else bound[b])

@@ -11,7 +11,8 @@ from scipy import linalg
 from .. import solvers
 from ..encoder import Encoder
 from ..linalg import Units
-from ._statistics import Statistics, balance, block_coordinate_step, direct_step, recursive_step
+from ._nonnegative import nonnegative_step, scale_atoms
+from ._statistics import Balanced, Statistics, balance, block_coordinate_step, direct_step, recursive_step
 
 Array = NDArray[np.floating[Any]]
 
@@ -35,7 +36,7 @@ class Dictionary:
     code: Array
     """Of the last ordinary sample: where the next one starts."""
     kind: str
-    """Of the steps: "block", "direct" or "recursive"."""
+    """Of the steps: "block", "direct" or "recursive", or "nonnegative": then components and codes are, too."""
     step_penalty: float = 0.0
     """Rank penalty of the last step."""
     unbalanced: int = 0
@@ -53,6 +54,11 @@ class Dictionary:
     def n_features(self) -> int:
         """Number of features."""
         return self.components.shape[1]
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether components, codes and outliers are nonnegative."""
+        return self.kind == "nonnegative"
 
     @property
     def window(self) -> float:
@@ -82,14 +88,29 @@ class Dictionary:
 
     def _codes(self, X: Array, start: Array | None, lam_star: float, lam: Array, n_layers: int | None) -> Array:
         if n_layers is None:
-            return next(solvers.newton(X, self.components, lam_star, lam, start, tol=_EXACT)).codes
+            newton = solvers.nonnegative_newton if self.nonnegative else solvers.newton
+            return next(newton(X, self.components, lam_star, lam, start, tol=_EXACT)).codes
         encoder = Encoder.from_components(
-            self.components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=n_layers
+            self.components,
+            rank_penalty=lam_star,
+            outlier_penalty=lam,
+            n_layers=n_layers,
+            nonnegative_codes=self.nonnegative,
+            nonnegative_outliers=self.nonnegative,
         )
         return encoder.encode(X, init=start)[0]
 
     def unshrunk(self, codes: Array, lam_star: float) -> Array:
-        """Codes nearly freed of what the rank penalty takes off them, lest it count as noise and raise itself."""
+        """Codes nearly freed of what the rank penalty takes off them, lest it count as noise and raise itself.
+
+        Nonnegative components are not orthogonal: with F those of a sample whose codes are positive, what the penalty
+        took off is about lam_* (U_F' U_F + lam_*)^-1 s_F.
+        """
+        if self.nonnegative:
+            wide, free = self.components.astype(np.float64), codes > 0
+            systems = (wide @ wide.T) * (free[:, :, None] & free[:, None]) + lam_star * np.eye(len(wide))
+            taken = lam_star * np.linalg.solve(systems, codes[:, :, None])[:, :, 0]
+            return np.maximum(codes + taken, 0).astype(codes.dtype)
         sizes = np.einsum("ij,ij->i", self.components, self.components)
         return codes * np.minimum(1 + lam_star / np.maximum(sizes, np.finfo(sizes.dtype).tiny), 2).astype(codes.dtype)
 
@@ -117,6 +138,8 @@ class Dictionary:
                 moved = direct_step(self.statistics, lam_star)
             case "recursive":
                 moved = recursive_step(before, block, self.components, lam_star, last_lam_star)
+            case "nonnegative":
+                moved = nonnegative_step(self.statistics, self.components, lam_star)
             case _:
                 moved = block_coordinate_step(self.statistics, self.components, lam_star)
         self.components = moved.astype(self.components.dtype)
@@ -127,10 +150,10 @@ class Dictionary:
         return self.unbalanced >= min(_WINDOWS_UNBALANCED * self.statistics.weight, _SAMPLES_UNBALANCED * len(self))
 
     def balance(self, lam_star: float) -> None:
-        """Orthogonal components of falling norm again; those that faded away are dropped."""
+        """Components of falling norm again, orthogonal if they may have any sign; those that faded away are dropped."""
         self.unbalanced = 0
         implied = self.kind == "recursive"
-        balanced = balance(self._with_B() if implied else self.statistics, self.components)
+        balanced = self._balanced(self._with_B() if implied else self.statistics)
         alive = balanced.singular_values > _FADED * lam_star
         statistics = balanced.statistics.select(alive)
         components = direct_step(statistics, self.step_penalty) if implied else balanced.components[alive]
@@ -147,7 +170,7 @@ class Dictionary:
 
     def put_first(self, components: Array, statistics: Statistics, most: int) -> None:
         """Put other components before the old ones, as far as there is room; `complete` then makes up their B."""
-        old = balance(self.statistics, self.components)
+        old = self._balanced(self.statistics)
         room = slice(max(most - len(components), 0))
         faded = old.statistics.forget(statistics.weight / self.window)
         self.components = np.concatenate([components, old.components[room]])
@@ -170,6 +193,9 @@ class Dictionary:
         self.components, self.code = map(units.factors_to_units, (self.components, self.code))
         self.statistics = self.statistics.to_units(units)
         self.step_penalty = units.to_units(self.step_penalty)
+
+    def _balanced(self, statistics: Statistics) -> Balanced:
+        return (scale_atoms if self.nonnegative else balance)(statistics, self.components)
 
     def _with_B(self) -> Statistics:
         """The statistics with the B that the components solve (9) for."""

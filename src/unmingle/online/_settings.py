@@ -13,6 +13,7 @@ class TrackerSettings:
     outlier_penalty: Any = None
     forgetting: float | None = None
     dictionary_step: str = "block"
+    """"block", "direct" or "recursive"; "nonnegative" for components, codes and outliers without negative entries."""
     start_size: int = 100
     n_layers: int | None = None
     """Passes of Algorithm 1 by which samples are encoded; None: exactly."""

@@ -1,19 +1,26 @@
 """What a stream starts from: units, samples that tell something, and their solution as one matrix."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import solvers
+from .._validation import generator
 from ..decomposition import Decomposition, decompose
+from ..iterate import run
 from ..linalg import Units
+from ..objective import nonnegative_stationarity
 from ._statistics import Statistics
 
 Array = NDArray[np.floating[Any]]
 
 _ROOTS = (2.0**-500, 2.0**500)
 """The root of the units at the extremes, where their square can still be inverted."""
+_SWEEPS = 500
+"""Of nonnegative factors, at most."""
 
 
 def robust_start(
@@ -24,19 +31,43 @@ def robust_start(
     *,
     tol: float,
     random_state: Any,
+    nonnegative: bool = False,
 ) -> Decomposition:
-    """(4) for the first samples, with automatic penalties for None; not quite converged is no harm: more come."""
+    """(4) for the first samples, with automatic penalties for None; not quite converged is no harm: more come.
+
+    Nonnegative factors take the penalties, and their number where there is no other, from the answer of any sign.
+    """
+    rng = generator(random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return decompose(
+        part = decompose(
             X,
             n_components=n_components,
             rank_penalty="auto" if rank_penalty is None else rank_penalty,
             outlier_penalty="auto" if outlier_penalty is None else outlier_penalty,
             solver="alternating",
             tol=tol,
-            random_state=random_state,
+            random_state=rng,
         )
+    return _nonnegative(part, X, n_components or part.rank, tol, rng) if nonnegative and part.rank else part
+
+
+def _nonnegative(
+    part: Decomposition, X: Array, n_components: int, tol: float, rng: np.random.Generator
+) -> Decomposition:
+    """The nonnegative factorisation of what was decomposed, with the same penalties."""
+    lam_star, lam = part.rank_penalty, np.broadcast_to(np.asarray(part.outlier_penalty), X.shape[1]).astype(X.dtype)
+    iterates = solvers.nmf(X, lam_star, lam, n_components=min(n_components, *X.shape), rng=rng)
+    found = run(
+        iterates,
+        lambda state: nonnegative_stationarity(X, state.components, state.codes, lam_star, lam),
+        tol=tol,
+        max_iter=_SWEEPS,
+    ).state
+    there = found.components.any(axis=1)
+    codes, components = found.codes[:, there], found.components[there]
+    outliers = np.nan_to_num(np.maximum(X - codes @ components - lam, 0), nan=0.0)
+    return replace(part, codes=codes, components=components, _outliers=outliers, objective=found.objective)
 
 
 def summary_of(part: Decomposition, X: Array) -> Statistics:

@@ -49,6 +49,16 @@ TRACKER = Record(
         ),
     }
 )
+NONNEGATIVE_TRACKER = Record(
+    {
+        **TRACKER.rules,
+        "components": Array(FLOATS, "q", "m", low=0.0, alike="stream"),
+        "code": Array(FLOATS, "q", low=0.0, alike="stream"),
+        "waiting": Array(FLOATS, "waiting", "m", low=0.0, nan=True, alike="stream"),
+        "A": Array(("float64",), "q", "q", low=0.0),
+        "B": Array(FLOATS, "q", "m"),
+    }
+)
 _PLAIN = ("start_size", "starting", "solved_at", "doubt", "n_seen", "n_jumps", "waiting", "reach")
 """Fields of a tracker that a file holds under the same name."""
 

@@ -13,6 +13,7 @@ from ..linalg import Units, leading_direction
 from ..penalties import Penalties, from_noise
 from ._dictionary import Dictionary
 from ._noise import NoiseTracker, noise_and_floor
+from ._nonnegative import nonnegative_direction
 from ._settings import TrackerSettings
 from ._start import robust_start, summary_of, units_of, without_empty_rows
 from ._statistics import Statistics
@@ -75,6 +76,8 @@ class Tracker:
     - A sample that is off in most features is a stranger, and not learnt from. If strangers keep coming and have few
       components in common, the stream has jumped: these are opened beside the fading old ones.
     - With automatic forgetting the window grows with the stream, and shrinks when the noise level rises: drift.
+
+    With the ``dictionary_step`` "nonnegative" all of this is done with nonnegative components, codes and outliers.
 
     All numbers are in units in which the median entry of the first samples is about one.
 
@@ -229,8 +232,9 @@ class Tracker:
     def _solution(self, rank_penalty: float | None, outlier_penalty: Any) -> Decomposition:
         """(4) for the waiting samples."""
         return robust_start(
-            self.waiting, self.settings.n_components, rank_penalty, outlier_penalty, tol=_SOLVED, random_state=self.rng
-        )
+            self.waiting, self.settings.n_components, rank_penalty, outlier_penalty, tol=_SOLVED, random_state=self.rng,
+            nonnegative=self.dictionary.nonnegative,
+        )  # fmt: skip
 
     def _adopt(self, part: Decomposition) -> None:
         """Begin anew with a solution for the waiting samples."""
@@ -277,7 +281,8 @@ class Tracker:
                 X.dtype
             )
         limit = np.maximum(bound, X.dtype.type(_OFF * self.noise.level))
-        kernels.cleaning_pass(X, codes, self.dictionary.components, bound, limit, cleaned, beyond)
+        below = np.full_like(bound, np.inf) if self.dictionary.nonnegative else bound
+        kernels.cleaning_pass(X, codes, self.dictionary.components, bound, below, limit, cleaned, beyond)
         forgetting = self.settings.forgetting
         block = Statistics.of(codes, cleaned, self.noise.forgetting(len(X)) if forgetting is None else forgetting)
         before = self.dictionary.add(block)
@@ -302,6 +307,8 @@ class Tracker:
         rest = X - codes @ self.dictionary.components
         rest[~(np.abs(rest) < bound)] = 0
         direction, strength = leading_direction(rest, self.rng)
+        if self.dictionary.nonnegative:
+            direction, strength = nonnegative_direction(rest, direction)
         if strength > _COHERENT * self.noise.level * (sqrt(n) + sqrt(m)):
             value = strength * sqrt(max(self.dictionary.statistics.weight / n, 1.0))
             self.dictionary.open_direction(direction, value)

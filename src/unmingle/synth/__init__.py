@@ -4,7 +4,7 @@ from ._canvas import Scene
 from ._crowd import crowd_scene
 from ._matrices import Mixture, low_rank_plus_sparse
 from ._shaking import shaking_scene
-from ._streams import StreamBlock, subspace_stream
+from ._streams import StreamBlock, nonnegative_stream, subspace_stream
 from ._street import surveillance_scene
 from ._water import water_scene
 
@@ -14,6 +14,7 @@ __all__ = [
     "StreamBlock",
     "crowd_scene",
     "low_rank_plus_sparse",
+    "nonnegative_stream",
     "shaking_scene",
     "subspace_stream",
     "surveillance_scene",

@@ -1,4 +1,4 @@
-"""Endless samples of a subspace that may turn, with outliers."""
+"""Endless samples of a subspace that may turn, or of parts that may change, with outliers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,10 @@ class StreamBlock:
     X: Array
     low_rank: Array
     basis: Array
-    """(rank, m): orthonormal rows that span the subspace of the last sample of the block."""
+    """(rank, m): rows of length one that span the subspace of the last sample of the block.
+
+    They are orthogonal, or the nonnegative parts.
+    """
 
 
 def subspace_stream(
@@ -84,4 +87,73 @@ def subspace_stream(
         hit = rng.random(X.shape) < outlier_fraction
         X[hit] += outlier_scale * rng.uniform(-3.0, 3.0, np.count_nonzero(hit))
         basis = np.cos(angles[-1]) * here + np.sin(angles[-1]) * there
+        yield StreamBlock(*(part.astype(dtype, copy=False) for part in (X, low_rank, basis)))
+
+
+def nonnegative_stream(
+    n: int,
+    m: int,
+    rank: int,
+    *,
+    drift: float = 0.0,
+    outlier_fraction: float = 0.1,
+    outlier_scale: float = 1.0,
+    noise: float = 0.0,
+    block_size: int = 100,
+    dtype: DTypeLike = np.float64,
+    random_state: int | Generator | None = None,
+) -> Iterator[StreamBlock]:
+    """Draw nonnegative mixtures of nonnegative parts that change evenly into others.
+
+    At the share t of the way the parts are (1 - t) p_k + t q_k; the entries of p_k, q_k and of the codes are
+    exponential. Low-rank entries have variance 1 while the parts are whole, and mean sqrt(rank / 3); memory does not
+    depend on n.
+
+    Parameters
+    ----------
+    n, m : int
+        Number of samples and of features.
+    rank : int
+        Number of parts, at most m / 2.
+    drift : float, default=0.0
+        How far the parts come over all n samples: with 0 they stay, with 1 they are wholly others at the end.
+    outlier_fraction : float, default=0.1
+        Share of the entries, on average, that carry an outlier.
+    outlier_scale : float, default=1.0
+        Outliers are positive, uniform in [0, 6] times this.
+    noise : float, default=0.0
+        Standard deviation of the dense Gaussian noise; what it makes negative is 0.
+    block_size : int, default=100
+        Samples of a block.
+    dtype : dtype, default=float64
+        Floating type of all arrays.
+    random_state : int, Generator or None, default=None
+        Seed; the same seed and block size give the same numbers. None: others each time.
+
+    Yields
+    ------
+    StreamBlock
+        Samples and truth; ``basis`` holds the parts.
+
+    Examples
+    --------
+    >>> first = next(nonnegative_stream(1000, 40, 3, drift=0.5, random_state=0))
+    >>> first.X.shape, bool(first.X.min() >= 0), bool(first.basis.min() >= 0)
+    ((100, 40), True, True)
+    """
+    if not 1 <= rank <= m // 2:
+        raise ValueError(f"rank must lie between 1 and half the number of features; got {rank} for {m} features.")
+    if not 0 <= drift <= 1:
+        raise ValueError(f"drift must lie between 0 and 1; got {drift}.")
+    rng = np.random.default_rng(random_state)
+    here, there = rng.exponential(size=(2, rank, m))
+    for start in range(0, n, block_size):
+        way = drift * np.arange(start, min(start + block_size, n))[:, None] / n
+        codes = rng.exponential(size=(len(way), rank)) / np.sqrt(3 * rank)
+        low_rank = (codes * (1 - way)) @ here + (codes * way) @ there
+        X = np.maximum(low_rank + noise * rng.standard_normal(low_rank.shape), 0)
+        hit = rng.random(X.shape) < outlier_fraction
+        X[hit] += outlier_scale * rng.uniform(0.0, 6.0, np.count_nonzero(hit))
+        basis = (1 - way[-1]) * here + way[-1] * there
+        basis /= np.linalg.norm(basis, axis=1, keepdims=True)
         yield StreamBlock(*(part.astype(dtype, copy=False) for part in (X, low_rank, basis)))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmingle import decompose
+from unmingle import RobustNMF, decompose
 from unmingle.apps import tables
 
 
@@ -42,6 +42,18 @@ def test_without_standardizing_it_is_decompose(readings):
     done = tables.separate(alike, random_state=0)
     assert np.array_equal(done.low_rank, decompose(alike, random_state=0).low_rank)
     assert done.strongest(0) == []
+
+
+def test_nonnegative_parts_are_those_of_the_estimator(readings):
+    values = np.abs(readings) / [1.0, 1000.0, 0.01, 5.0]
+    done = tables.separate(values, nonnegative=True, n_components=2, random_state=0)
+    model = RobustNMF(2, random_state=0).fit(values)
+    assert np.array_equal(done.low_rank, model.decompose(values).low_rank)
+    assert done.card_["objective"] == model.objective_
+    assert done.card_["stationarity"] == model.stationarity_
+    alike = tables.separate(values * 1000.0, nonnegative=True, standardize=True, n_components=1, random_state=0)
+    assert alike.strongest(1) == [(7, 2)]
+    assert alike.low_rank.min() >= 0
 
 
 def test_files_are_read_by_any_kind_of_path(readings, tmp_path):

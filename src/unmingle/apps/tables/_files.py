@@ -22,6 +22,7 @@ from ..._numpy_files import (
     read_npy,
     read_npz,
 )
+from ..._validation import first_negative
 
 Array = NDArray[Any]
 
@@ -56,13 +57,15 @@ class NamedTable:
     header_is_numeric: bool = False
 
 
-def read_table(path: str | PathLike[str]) -> NamedTable:
+def read_table(path: str | PathLike[str], *, nonnegative: bool = False) -> NamedTable:
     """Read a table from a .csv file with a header, a .npy file or a .npz file.
 
     Parameters
     ----------
     path : path
         The file.
+    nonnegative : bool
+        Whether negative numbers are refused.
 
     Returns
     -------
@@ -86,6 +89,8 @@ def read_table(path: str | PathLike[str]) -> NamedTable:
         raise TableError(f"{path} is empty.")
     table = readers[path.suffix.lower()](path)
     _check_values(path, table)
+    if nonnegative:
+        _refuse_negative(path, table)
     return table
 
 
@@ -104,6 +109,16 @@ def _check_values(path: Path, table: NamedTable) -> None:
         raise TableError(
             f"{path} holds an infinite number in row {table.rows[row]!r}, column {table.columns[column]!r}; "
             "leave the cell empty (or NaN) if its value is unknown."
+        )
+
+
+def _refuse_negative(path: Path, table: NamedTable) -> None:
+    place = first_negative(table.values)
+    if place is not None:
+        row, column = table.rows[place[0]], table.columns[place[1]]
+        raise TableError(
+            f"{path} holds {table.values[place]:g} in row {row!r}, column {column!r}, but nonnegative parts need "
+            "numbers of at least 0; make it 0, or leave the cell empty (or NaN) if its value is unknown."
         )
 
 

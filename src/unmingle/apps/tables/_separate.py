@@ -1,12 +1,13 @@
 """A table of numbers, taken apart in its own units."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...decomposition import Decomposition, decompose
+from ...iterate import Callback
 from ...penalties import robust_scale
 
 Array = NDArray[Any]
@@ -20,6 +21,8 @@ class SeparatedTable:
     low_rank: Array
     outliers: Array
     part: Decomposition
+    stationarity: float | None = None
+    """Of nonnegative parts, see `unmingle.RobustNMF`; their ``part.gap`` is the largest of the samples' own."""
 
     def strongest(self, count: int) -> list[tuple[int, int]]:
         """Row and column of the largest outliers, by the size the solver saw."""
@@ -41,12 +44,15 @@ class SeparatedTable:
             "typical_deviation": robust_scale(values - self.low_rank),
             "objective": float(part.objective),
             "gap": float(part.gap),
+            **({} if self.stationarity is None else {"stationarity": self.stationarity}),
             "iterations": int(part.n_iter),
             "converged": bool(part.converged),
         }
 
 
-def separate(values: Array, *, standardize: bool = False, **options: Any) -> SeparatedTable:
+def separate(
+    values: Array, *, standardize: bool = False, nonnegative: bool = False, solver: str | None = None, **options: Any
+) -> SeparatedTable:
     """Decompose a table, with all columns weighed alike if wanted: for columns in different units.
 
     Parameters
@@ -55,8 +61,14 @@ def separate(values: Array, *, standardize: bool = False, **options: Any) -> Sep
         The table, NaN where a cell is missing.
     standardize : bool
         Whether each column is freed of its centre and divided by its spread, and brought back in the end.
+    nonnegative : bool
+        Whether the regular part is to be a sum of nonnegative parts, and outliers only add: `unmingle.RobustNMF`. All
+        numbers must be at least 0, and columns keep their centres.
+    solver : {"proximal", "alternating", "pcp"}, optional
+        That of `unmingle.decompose`; None for "alternating" with ``n_components`` and "proximal" without. Nonnegative
+        parts have but one.
     **options
-        Those of `unmingle.decompose`.
+        Those of `unmingle.decompose`, or of `unmingle.RobustNMF` and its ``fit``.
 
     Examples
     --------
@@ -67,8 +79,24 @@ def separate(values: Array, *, standardize: bool = False, **options: Any) -> Sep
     [(7, 2)]
     """
     centre, scale = centre_and_scale(values) if standardize else (0.0, 1.0)
-    part = decompose((values - centre) / scale if standardize else values, **options)
+    if nonnegative:
+        if solver is not None:
+            raise ValueError(f"Nonnegative parts have but one solver, so none can be chosen; got solver={solver!r}.")
+        part, stationarity = _nonnegative(values / scale if standardize else values, **options)
+        return SeparatedTable(values, part.low_rank * scale, part.outliers * scale, part, stationarity)
+    chosen = solver or ("alternating" if options.get("n_components") else "proximal")
+    part = decompose((values - centre) / scale if standardize else values, solver=chosen, **options)
     return SeparatedTable(values, part.low_rank * scale + centre, part.outliers * scale, part)
+
+
+def _nonnegative(values: Array, callback: Callback | None = None, **options: Any) -> tuple[Decomposition, float]:
+    """The parts, with the figures of the fit and the largest gap of the codes; and how stationary they are."""
+    from ...estimators import RobustNMF
+
+    model = RobustNMF(**options).fit(values, callback=callback)
+    part = model.decompose(values)
+    fitted = replace(part, objective=model.objective_, n_iter=model.n_iter_, converged=model.converged_)
+    return fitted, model.stationarity_
 
 
 def centre_and_scale(values: Array) -> tuple[Array, Array]:

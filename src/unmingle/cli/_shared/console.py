@@ -91,6 +91,7 @@ def solved(figures: Mapping[str, Any]) -> dict[str, str]:
         "rank": str(figures["rank"]),
         "penalties": f"rank {figures['rank_penalty']:.4g}, outliers {figures['outlier_penalty']:.4g}",
         "relative gap": f"{figures['gap']:.1e}",
+        **({"stationarity": f"{figures['stationarity']:.1e}"} if "stationarity" in figures else {}),
         "iterations": f"{figures['iterations']}, {state}",
     }
 

@@ -35,11 +35,14 @@ def load_encoder(path: Path, n_layers: int | None) -> Loaded:
         raise ValueError(f"{path} holds a {kind}, which has neither an encoder nor components: it cannot be exported.")
     if not len(components):
         raise ValueError(f"{path} holds a {kind} without components: there is nothing to export.")
+    nonnegative = bool(getattr(model, "nonnegative", False))
     made = Encoder.from_components(
         components,
         rank_penalty=float(rank_penalty),
         outlier_penalty=outlier_penalty,
         n_layers=n_layers or DEFAULT_LAYERS,
+        nonnegative_codes=nonnegative,
+        nonnegative_outliers=nonnegative,
     )
     return Loaded(kind, made, made, True)
 
