@@ -42,6 +42,7 @@ class Turn:
     gap: float | None = None
     watched: bool = False
     cpu_to_error: float | None = None
+    ratio_to_error: float | None = None
     stopwatch: Stopwatch | None = field(default=None, repr=False)
 
 
@@ -138,7 +139,8 @@ def _certificate(
 def _compare(present: Sequence[Contender], turns: dict[str, Turn], noise: float) -> None:
     """Ratios to the reference of this round, gaps to the best bound of the same problem, time to a common error.
 
-    The common error is 1e-6 without noise; with noise it is that of the reference's answer, give or take 1 %.
+    The common error is 1e-6 without noise; with noise it is that of the reference's answer, give or take 1 %. Another
+    ratio is taken at the time when the error is that of the reference's answer.
     """
     reference = turns[REFERENCE]
     target = 1.01 * reference.error if noise else 1e-6
@@ -151,6 +153,8 @@ def _compare(present: Sequence[Contender], turns: dict[str, Turn], noise: float)
         turn.ratio = reference.cpu / turn.cpu
         turn.watched = bool(turn.stopwatch and turn.stopwatch.trace)
         turn.cpu_to_error = turn.stopwatch.time_to(target) if turn.stopwatch else None
+        as_good = turn.stopwatch.time_to(reference.error) if turn.stopwatch else None
+        turn.ratio_to_error = None if as_good is None else reference.cpu / as_good
         turn.stopwatch = None
 
 
@@ -176,6 +180,7 @@ def _row(contender: Contender, turns: Sequence[Turn], excuse: str) -> dict[str, 
         "gap": max((turn.gap for turn in turns if turn.gap is not None), default=None),
         "watched": all(turn.watched for turn in turns),
         "cpu_to_error": None if None in reached else median(reached),
+        "ratio_to_error": median(turn.ratio_to_error or 0.0 for turn in turns),
         "converged": all(turn.converged for turn in turns),
         "turns": [{name: value for name, value in asdict(turn).items() if name != "stopwatch"} for turn in turns],
     }

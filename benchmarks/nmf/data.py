@@ -58,7 +58,7 @@ def spectra(n: int, m: int, q: int, seed: int) -> Rows:
 
 
 def anything(n: int, rng: np.random.Generator) -> Rows:
-    """As the bar on certificates wants them: m 5..600, q 1..60, atoms over three decades, the rest by chance."""
+    """Samples as the bar on certificates wants them, m 5..600, q 1..60, atoms over three decades, else by chance."""
     m, q = int(rng.integers(5, 601)), int(rng.integers(1, 61))
     components = rng.gamma(rng.choice([0.3, 1.0]), 1.0, (q, m)) * 10.0 ** rng.uniform(-1.5, 1.5, (q, 1))
     codes = rng.exponential(1.0, (n, q)) * (rng.random((n, q)) < rng.uniform(0.1, 1))

@@ -7,14 +7,14 @@ import numpy as np
 from .._matrices.contender import Contender
 from .._matrices.memory import HOW
 from .._matrices.ours import pursuit
+from .._matrices.peers import peers
 from .._matrices.plain import reference
 from .._matrices.racing import race_and_memory
 from .._matrices.tasks import sizes
-from .peers import peers
 
 
 def contenders() -> list[Contender]:
-    ours = [pursuit(np.float64, 1e-7), pursuit(np.float64, 1e-9), pursuit(np.float32, 1e-6)]
+    ours = [pursuit(np.float64, 1e-5), pursuit(np.float64, 1e-7), pursuit(np.float32, 1e-4)]
     return [reference(), *ours, *peers()]
 
 

@@ -13,7 +13,7 @@ Results = dict[str, Any]
 Row = dict[str, Any]
 
 PLACE = 10
-PURSUIT, PURSUIT_32 = "unmingle pcp, float64, 1e-07", "unmingle pcp, float32, 1e-06"
+PURSUIT, PURSUIT_32 = "unmingle pcp, float64, 1e-05", "unmingle pcp, float32, 1e-04"
 NOTES = f"""\
 X = A B + outliers, entries of A B of standard deviation 1, outliers uniform in [-3, 3] on 10 % of the entries, no dense
 noise; problem (1) with lam = 1/√max(n, m). hyperspy's methods solve problems of their own and are judged by the same
@@ -30,16 +30,21 @@ def section(comparison: Results) -> list[str]:
 
 def bars(comparison: Results) -> Iterator[Bar]:
     by_size = rows_that_ran(comparison)
-    for size, wanted in ((MEDIUM.label, 25), (LARGE.label, 50)):
-        if size not in by_size:
+    for size, wanted, certified in ((MEDIUM.label, 40, 25), (LARGE.label, 73, 50)):
+        if PURSUIT not in by_size.get(size, {}):
             continue
         ours, narrow = by_size[size][PURSUIT]["ratio"], by_size[size][PURSUIT_32]["ratio"]
-        yield Bar(f"pcp against {REFERENCE}, {size}, float64", f"≥ {wanted} times", f"{ours:.1f} times", ours >= wanted)
+        as_good = by_size[size][PURSUIT]["ratio_to_error"]
+        what = f"pcp until its error is that of {REFERENCE}, certificates included, {size}"
+        yield Bar(what, f"≥ {wanted} times", f"{as_good:.1f} times", as_good >= wanted)
+        what = f"pcp until it is certified against {REFERENCE}, {size}, float64"
+        yield Bar(what, f"≥ {certified} times", f"{ours:.1f} times", ours >= certified)
         yield Bar(f"pcp in float32, {size}", "more than in float64", f"{narrow:.1f} times", narrow > ours)
-    excess = {size: rows[PURSUIT]["error"] / rows[REFERENCE]["error"] for size, rows in by_size.items()}
-    worst = max(excess, key=excess.__getitem__)
-    reached = f"at most {excess[worst]:.2f} times the reference's ({worst})"
-    yield Bar("error of L from pcp, float64", "that of the reference", reached, excess[worst] <= 1)
+    excess = {n: rows[PURSUIT]["error"] / rows[REFERENCE]["error"] for n, rows in by_size.items() if PURSUIT in rows}
+    if excess:
+        worst = max(excess, key=excess.__getitem__)
+        reached = f"at most {excess[worst]:.2f} times the reference's ({worst})"
+        yield Bar("error of L from pcp, float64", "that of the reference", reached, excess[worst] <= 1)
     yield from _ahead_of_peers(by_size)
 
 

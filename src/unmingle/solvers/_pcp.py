@@ -37,10 +37,12 @@ class Pursuit:
     """X - O + share multiplier: the noise is a multiple of the multiplier."""
     multiplier: Array
     share: float
+    box: float
+    """The multiplier is at most so many times lam: 1, as nearly as the noise was found."""
 
     def outliers(self, X: Array, lam: Array) -> Array:
         """O, exactly zero wherever the multiplier is inside its box."""
-        inside = np.abs(self.multiplier) < lam * X.dtype.type(1 - 32 * np.finfo(X.dtype).eps)
+        inside = np.abs(self.multiplier) < lam * X.dtype.type(self.box * (1 - 32 * float(np.finfo(X.dtype).eps)))
         outliers = X - self.cleaned + X.dtype.type(self.share) * self.multiplier
         return np.where(inside | np.isnan(X), X.dtype.type(0), outliers)
 
@@ -100,8 +102,9 @@ def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> 
         primal, change, length = np.sqrt(squares)
         primal, dual = primal / size, mu * change / length if length > 0 else 0.0
         noise = (1 - shrink) / (mu * shrink) if shrink > 0 else 0.0
+        box = mu * shrink * reach if shrink > 0 else 1.0
         last_mu, mu = mu, next_mu
-        yield Pursuit(low_rank, max(primal, dual / balance), cleaned, multiplier, 1 / mu - noise)
+        yield Pursuit(low_rank, max(primal, dual / balance), cleaned, multiplier, 1 / mu - noise, box)
         if eps == 0 and is_high(low_rank.rank, X.shape):
             break
         wanted = 1 if dual < balance * primal else -1 if dual > 3 * balance * primal else 0

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from .. import kernels
 from ..linalg import LowRank, gram_threshold
-from ..prox import soft_threshold
 from ._precision import Working
 
 Array = NDArray[np.floating[Any]]
@@ -62,10 +61,11 @@ class Split(NamedTuple):
         return self._replace(low_rank=self.low_rank.astype(dtype), point=self.point.astype(dtype))
 
     def outliers(self, X: Array, lam: Array) -> Array:
-        """O of (1), the best misfit for B: soft(B, lam / rho)."""
+        """O of (1): X - Z wherever the best misfit for B, soft(B, lam / rho), is not 0."""
         low_rank = self.low_rank.scaled_left @ self.low_rank.right
-        shifted = np.nan_to_num(X - low_rank + (self.point - low_rank), nan=0.0)
-        return soft_threshold(shifted, lam / X.dtype.type(self.weight))
+        misfit = np.nan_to_num(X - low_rank, nan=0.0)
+        beyond = np.abs(misfit + (self.point - low_rank)) > lam / X.dtype.type(self.weight)
+        return np.where(beyond & ~np.isnan(X), misfit, X.dtype.type(0))
 
 
 class Weight:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 
-from .._matrices.contender import Answer, Contender
-from .._matrices.stopwatch import Stopwatch
-from .._matrices.tasks import LARGE, MEDIUM, SIZES, SMALL, TALL, Task
 from .._shared.environment import package_version
+from .contender import Answer, Contender
+from .stopwatch import Stopwatch
+from .tasks import LARGE, MEDIUM, SIZES, SMALL, TALL, Task
 
 _TOO_SLOW = "one run would take more than 2 minutes"
 
@@ -16,19 +16,24 @@ _TOO_SLOW = "one run would take more than 2 minutes"
 def peers() -> list[Contender]:
     """All peers; those whose package cannot be imported are listed as not run."""
     known = [_pyrpca(), _tensorly(), _sporco(1e-6), _sporco(1e-3), _godec(), _orpca()]
-    return [contender if _importable(contender.package) else _missing(contender) for contender in known]
+    return [_missing(contender, reason) if (reason := why_missing(contender)) else contender for contender in known]
 
 
-def _importable(package: str) -> bool:
+def pursuers() -> list[Contender]:
+    """The peers that solve (1), none with a tolerance that takes minutes, whether they can be imported or not."""
+    return [_pyrpca(), _tensorly(), _sporco(1e-3)]
+
+
+def why_missing(contender: Contender) -> str:
+    """Why a peer cannot run here; nothing if it can."""
     try:
-        import_module(package)
+        import_module(contender.package)
     except ImportError:
-        return False
-    return True
+        return f"{contender.package} ({package_version(contender.package)}) cannot be imported"
+    return ""
 
 
-def _missing(contender: Contender) -> Contender:
-    reason = f"{contender.package} ({package_version(contender.package)}) cannot be imported"
+def _missing(contender: Contender, reason: str) -> Contender:
     everywhere = {size.label: reason for size in SIZES}
     return Contender(contender.name, contender.solve, package=contender.package, not_run=everywhere)
 
