@@ -17,7 +17,11 @@ def run(
     ],
     layers: Annotated[
         int | None,
-        typer.Option(min=1, max=1000, help="For models without an encoder: passes of Algorithm 1; 20 by default."),
+        typer.Option(
+            min=1,
+            max=1000,
+            help="For models without an encoder: passes of Algorithm 1; 20 by default, 500 if nonnegative.",
+        ),
     ] = None,
     warm_start: Annotated[
         bool, typer.Option("--warm-start", help="Add an input for codes to start from, as of the frame before.")

@@ -8,7 +8,7 @@ from ... import load, store
 from ..._validation import require
 from ...encoder import Encoder, departure, describe
 
-DEFAULT_LAYERS = 20
+DEFAULT_LAYERS = {"signed": 20, "nonnegative": 500}
 """Passes of Algorithm 1 after which 95 % of the samples of synthetic data, rank 2 to 10, have gaps below 1e-4."""
 
 
@@ -40,7 +40,7 @@ def load_encoder(path: Path, n_layers: int | None) -> Loaded:
         components,
         rank_penalty=float(rank_penalty),
         outlier_penalty=outlier_penalty,
-        n_layers=n_layers or DEFAULT_LAYERS,
+        n_layers=n_layers or DEFAULT_LAYERS["nonnegative" if nonnegative else "signed"],
         nonnegative_codes=nonnegative,
         nonnegative_outliers=nonnegative,
     )
