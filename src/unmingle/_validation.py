@@ -117,6 +117,29 @@ def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     return np.ascontiguousarray(array)
 
 
+def check_nonnegative(X: "NDArray[np.floating[Any]]", whom: str, names: Any = None) -> None:
+    """Say where the first negative entry of a matrix is, if there is one.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        NaN where missing.
+    whom : str
+        To whom it was given.
+    names : sequence of str, optional
+        Of the columns.
+    """
+    import numpy as np
+
+    if np.min(X, where=~np.isnan(X), initial=0.0) < 0:
+        row, column = np.argwhere(X < 0)[0]
+        where = f"row {row}, column {column if names is None else repr(str(names[column]))}"
+        raise ValueError(
+            f"Negative values in data passed to {whom}: the first is {X[row, column]:.6g}, in {where}; "
+            "rows and columns without names are counted from 0."
+        )
+
+
 def check_mask(mask: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":
     """Return a mask of observed entries, or say what is wrong with it."""
     import numpy as np

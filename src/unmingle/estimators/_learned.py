@@ -131,6 +131,8 @@ class LearnedRobustPCA(WindowLearner):
     True
     """
 
+    _nonnegative: ClassVar = False
+    """Whether components, codes and outliers are nonnegative."""
     _rules: ClassVar = LEARNED_ROBUST_PCA
     _learnt: ClassVar = (
         "card_",
@@ -301,7 +303,7 @@ class LearnedRobustPCA(WindowLearner):
         components, lam_star, lam = problem or self._solve(rows.X)
         start = Encoder.from_components(
             components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=self.n_layers, tied=bool(self.tied),
-            structure=self.structure,
+            structure=self.structure, nonnegative_codes=self._nonnegative, nonnegative_outliers=self._nonnegative,
         )  # fmt: skip
         self._reach = reach_of(start, rows.X)
         self._units = Units.of(cut(rows.X, self._reach))
