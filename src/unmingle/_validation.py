@@ -117,7 +117,7 @@ def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     return np.ascontiguousarray(array)
 
 
-def check_nonnegative(X: "NDArray[np.floating[Any]]", whom: str, names: Any = None) -> None:
+def check_nonnegative(X: "NDArray[np.floating[Any]]", whom: str, columns: Any = None, rows: Any = None) -> None:
     """Say where the first negative entry of a matrix is, if there is one.
 
     Parameters
@@ -126,17 +126,18 @@ def check_nonnegative(X: "NDArray[np.floating[Any]]", whom: str, names: Any = No
         NaN where missing.
     whom : str
         To whom it was given.
-    names : sequence of str, optional
-        Of the columns.
+    columns, rows : sequence of str, optional
+        Names; what has none is counted from 0.
     """
     import numpy as np
 
     if np.min(X, where=~np.isnan(X), initial=0.0) < 0:
-        row, column = np.argwhere(X < 0)[0]
-        where = f"row {row}, column {column if names is None else repr(str(names[column]))}"
+        places = np.argwhere(X < 0)[0]
+        row, column = (place if own is None else own[place] for place, own in zip(places, (rows, columns), strict=True))
+        counted = "" if rows is not None and columns is not None else ", counted from 0 where there are no names"
         raise ValueError(
-            f"Negative values in data passed to {whom}: the first is {X[row, column]:.6g}, in {where}; "
-            "rows and columns without names are counted from 0."
+            f"Negative values in data passed to {whom}: the first is {X[tuple(places)]:.6g}, "
+            f"in row {row}, column {column}{counted}."
         )
 
 

@@ -13,7 +13,7 @@ from ._encoder import Encoder
 Array = NDArray[np.floating[Any]]
 
 _LAYERS_TO_THE_END = 1000
-"""Layers after which an untrained encoder with outliers of one sign has arrived, where Newton's method does not apply."""
+"""Layers after which an untrained encoder of signed codes has arrived, where Newton's method does not apply."""
 
 
 def exact_answer(encoder: Encoder, X: Array) -> tuple[Array, Array]:

@@ -21,6 +21,8 @@ class Samples(NamedTuple):
     """(n, m): NaN where missing."""
     told: str
     """What they are, in a few words."""
+    names: tuple[Any, ...] = ()
+    """Of columns and rows, in a table."""
 
 
 def read_samples(path: Path, size: tuple[int, int] | None = None) -> Samples:
@@ -39,7 +41,8 @@ def read_samples(path: Path, size: tuple[int, int] | None = None) -> Samples:
         There are no samples, or not of one form.
     """
     if not path.is_dir():
-        return Samples(read_table(path).values, path.name)
+        table = read_table(path)
+        return Samples(table.values, path.name, (table.columns, table.rows))
     try:
         pixels = read_images(path, size).pixels
     except SizesDifferError as error:
