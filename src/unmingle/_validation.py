@@ -127,7 +127,7 @@ def check_nonnegative(X: "NDArray[np.floating[Any]]", whom: str, columns: Any = 
     whom : str
         To whom it was given.
     columns, rows : sequence of str, optional
-        Names; what has none is counted from 0.
+        Names, rows of text files "line 2" and so on; what has none is counted from 0.
     """
     import numpy as np
 
@@ -137,7 +137,7 @@ def check_nonnegative(X: "NDArray[np.floating[Any]]", whom: str, columns: Any = 
         counted = "" if rows is not None and columns is not None else ", counted from 0 where there are no names"
         raise ValueError(
             f"Negative values in data passed to {whom}: the first is {X[tuple(places)]:.6g}, "
-            f"in row {row}, column {column}{counted}."
+            f"in {row if str(row).startswith('line ') else f'row {row}'}, column {column}{counted}."
         )
 
 

@@ -122,8 +122,8 @@ def test_nonnegative_data_give_nonnegative_models(run, data):
 @pytest.mark.parametrize(("name", "column"), [("rows.npy", "{}"), ("rows.csv", "sensor {}")])
 def test_negative_data_are_refused_with_their_place(name, column, run, data):
     row, place = np.argwhere(MADE.X < 0)[0]
-    line = row if name == "rows.npy" else row + 2
-    where = f"the first is {MADE.X[row, place]:.6g}, in row {line}, column {column.format(place)}."
+    line = f"row {row}" if name == "rows.npy" else f"line {row + 2}"
+    where = f"the first is {MADE.X[row, place]:.6g}, in {line}, column {column.format(place)}."
     assert failed(run("train", name, *QUICK, "--nonnegative"), "--nonnegative", where)
     assert not (data / "model.safetensors").exists()
 

@@ -142,7 +142,7 @@ def run(
 
     samples = read_samples(data, size)
     if nonnegative:
-        check_nonnegative(samples.X, f"--nonnegative, {data}", *samples.names)
+        check_nonnegative(samples.X, "train --nonnegative", *samples.names)
     parts = read_parts(background, foreground, samples.X.shape, size) if background and foreground else None
     inputs = {"DATA": data, "--config": config, "--background": background, "--foreground": foreground}
     ready_outputs({"--out": out, "--checkpoint": work}, inputs)

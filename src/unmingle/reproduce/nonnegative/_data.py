@@ -20,7 +20,7 @@ _SOME = 4
 """Of so many training frames one tells the penalties."""
 
 
-class Case(NamedTuple):
+class NonnegativeCase(NamedTuple):
     """Samples to learn from and to be tested on, and the problem."""
 
     name: str
@@ -33,7 +33,7 @@ class Case(NamedTuple):
     outlier_penalty: float
 
 
-def read_cases(folder: Path) -> list[Case]:
+def read_cases(folder: Path) -> list[NonnegativeCase]:
     """The cases that a folder has data for.
 
     Parameters
@@ -52,7 +52,7 @@ def read_cases(folder: Path) -> list[Case]:
         faces = []
     for one in faces:
         train, test = one.splits()["random"]
-        cases.append(Case("Yale faces", "random split", one.X[train], one.X[test], 20, 0.1, 0.01))
+        cases.append(NonnegativeCase("Yale faces", "random split", one.X[train], one.X[test], 20, 0.1, 0.01))
     if not cases:
         raise DataMissing(
             f"{folder} holds neither audio/mir1k/train/*.flac nor yaleB_half_8subjects.npz; "
@@ -61,7 +61,7 @@ def read_cases(folder: Path) -> list[Case]:
     return cases
 
 
-def _spectrograms(sounds: list[Path]) -> Case:
+def _spectrograms(sounds: list[Path]) -> NonnegativeCase:
     """Magnitudes of mixtures, whole songs left out; penalties from the training frames."""
     soundfile = require("soundfile", "media")
     song_of = np.array(["_".join(path.stem.split("_")[:2]) for path in sounds])
@@ -73,7 +73,7 @@ def _spectrograms(sounds: list[Path]) -> Case:
     part = robust_start(train[::_SOME], 25, None, None, tol=1e-3, random_state=0)
     penalties = float(part.rank_penalty), float(np.mean(part.outlier_penalty))
     how = f"{len(left_out)} of {len(songs)} songs left out"
-    return Case("spectrogram frames", how, train, test, 25, *penalties)
+    return NonnegativeCase("spectrogram frames", how, train, test, 25, *penalties)
 
 
 def _frames(sound: NDArray[Any]) -> Array:

@@ -16,7 +16,7 @@ from ...linalg import Units
 from ...objective import nonnegative_stationarity
 from .._experiment import Table
 from .._writing import write_text
-from ._data import Case, read_cases
+from ._data import NonnegativeCase, read_cases
 
 LAYERS, STEP_SIZE, SWEEPS = 5, 0.1, 400
 FORMS = {"untrained": None, "trained, tied": True, "trained, untied": False}
@@ -24,7 +24,7 @@ FORMS = {"untrained": None, "trained, tied": True, "trained, untied": False}
 HEAD = ["data", "encoder", "mean cost", "above exact", "median gap"]
 
 
-def problem_of(case: Case) -> tuple[Encoder, Any]:
+def problem_of(case: NonnegativeCase) -> tuple[Encoder, Any]:
     """The untrained encoder for the factorised training samples, in units of about one, and these units."""
     units = Units.of(case.train)
     X, lam_star = units.to_units(case.train), units.to_units(case.rank_penalty)
@@ -48,7 +48,7 @@ def encoder_of(components: Any, lam_star: float, lam: Any, tied: bool) -> Encode
     )  # fmt: skip
 
 
-def figures_of(case: Case, max_steps: int, told: Callback) -> dict[str, Any]:
+def figures_of(case: NonnegativeCase, max_steps: int, told: Callback) -> dict[str, Any]:
     """Costs of the exact answers and of all encoders, on the samples left out."""
     learn = require("unmingle.learn", "train")
     start, units = problem_of(case)
