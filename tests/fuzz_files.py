@@ -10,7 +10,16 @@ import av
 import numpy as np
 from PIL import Image
 
-from unmingle import Encoder, LearnedRobustPCA, OnlineRobustNMF, OnlineRobustPCA, RobustNMF, RobustPCA, store
+from unmingle import (
+    Encoder,
+    LearnedRobustNMF,
+    LearnedRobustPCA,
+    OnlineRobustNMF,
+    OnlineRobustPCA,
+    RobustNMF,
+    RobustPCA,
+    store,
+)
 from unmingle.apps.video import Stream
 from unmingle.learn import train
 
@@ -103,6 +112,8 @@ def write_models(folder):
     learned = LearnedRobustPCA(2, n_layers=2, max_steps=20, window=40, window_step=10, random_state=0)
     learned.fit(X).save(folder / "learned.safetensors")
     learned.partial_fit(X[:50]).save(folder / "window.safetensors")
+    positive = LearnedRobustNMF(2, n_layers=2, max_steps=20, window=40, window_step=10, tied=False, random_state=0)
+    positive.fit(np.abs(X)).partial_fit(np.abs(X[:50])).save(folder / "positive.safetensors")
     encoder(n_layers=3).save(folder / "encoder.safetensors")
     encoder(n_layers=3, tied=False, structure="full").save(folder / "full.safetensors")
     encoder(n_layers=2, nonnegative_codes=True).astype(np.float32).save(folder / "signed.safetensors")

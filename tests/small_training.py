@@ -11,7 +11,8 @@ from unmingle.encoder import Encoder, Layers
 
 LAM_STAR, LAM = 0.7, 0.3
 ONE_SIDED, POSITIVE = {"nonnegative_outliers": True}, {"nonnegative_codes": True}
-SIGNS = [{}, ONE_SIDED, POSITIVE, ONE_SIDED | POSITIVE]
+BOTH = ONE_SIDED | POSITIVE
+SIGNS = [{}, ONE_SIDED, POSITIVE, BOTH]
 KINDS = [*SIGNS, {"structure": "full"}, {"structure": "full", **ONE_SIDED}]
 
 

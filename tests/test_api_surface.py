@@ -10,6 +10,7 @@ import unmingle
 CLASSES_AND_FUNCTIONS = [
     "Decomposition",
     "Encoder",
+    "LearnedRobustNMF",
     "LearnedRobustPCA",
     "OnlineRobustNMF",
     "OnlineRobustPCA",

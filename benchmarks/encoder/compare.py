@@ -38,7 +38,8 @@ PRODUCT, BATCH, PLAIN_BATCH, SINGLE, PLAIN_SINGLE = "sgemm", "batch", "batch, nu
 def run(quick: bool) -> dict[str, Any]:
     rows, rounds = (100, 3) if quick else (ROWS, ROUNDS)
     found = [_compare_shape(shape, rows, rounds) for shape in (VIDEO, AUDIO)]
-    return {"rows_per_batch": rows, "rounds": rounds, "side": SIDE, "jobs": JOBS, "rows": found}
+    signs = [_compare_signs(shape, rows, rounds) for shape in (VIDEO, AUDIO)]
+    return {"rows_per_batch": rows, "rounds": rounds, "side": SIDE, "jobs": JOBS, "rows": found, "signs": signs}
 
 
 def make_encoder(shape: Shape) -> Encoder:
@@ -50,7 +51,9 @@ def make_batch(encoder: Encoder, rows: int, seed: int) -> Array:
     """Low rank, a tenth of outliers, and noise, in float32."""
     rng = np.random.default_rng(seed)
     q, m = encoder.components.shape
-    X = rng.standard_normal((rows, q)) @ encoder.components + 0.05 * rng.standard_normal((rows, m))
+    codes = rng.standard_normal((rows, q))
+    codes = np.abs(codes) if encoder.nonnegative_codes else codes
+    X = codes @ encoder.components + 0.05 * rng.standard_normal((rows, m))
     X += np.where(rng.random((rows, m)) < 0.1, rng.uniform(-3, 3, (rows, m)), 0)
     return X.astype(np.float32)
 
@@ -65,6 +68,25 @@ def _compare_shape(shape: Shape, rows: int, rounds: int) -> dict[str, Any]:
         contenders = _contenders(encoder, X, square)
         turns.append({name: _time(run, process_time) for name, run in contenders.items()} | _walls(encoder, X))
     return shape._asdict() | _figures(shape, rows, turns[1:]) | {"difference": _difference(encoder, X)}
+
+
+def _compare_signs(shape: Shape, rows: int, rounds: int) -> dict[str, Any]:
+    """The nonnegative network beside the signed one of the same size, each on samples of its own kind."""
+    signed = make_encoder(shape)
+    positive = Encoder.from_components(
+        np.abs(signed.components), rank_penalty=1.0, outlier_penalty=0.1, n_layers=shape.layers,
+        nonnegative_codes=True, nonnegative_outliers=True,
+    )  # fmt: skip
+    turns = []
+    for k in range(rounds + 1):
+        say(f"  encoder, signs, {shape.name}: round {k}/{rounds}")
+        pairs = ("signed", signed, make_batch(signed, rows, k)), ("positive", positive, make_batch(positive, rows, k))
+        turns.append({name: _time(partial(encoder.encode, X), process_time) for name, encoder, X in pairs})
+    turns = turns[1:]
+    ratio = median(turn["signed"] / turn["positive"] for turn in turns)
+    micro = 1e6 * median(turn["positive"] for turn in turns) / (rows * shape.layers)
+    difference = _difference(positive, pairs[1][2])
+    return shape._asdict() | {"rate": ratio, "us_per_layer": micro, "difference": difference, "turns": turns}
 
 
 def _contenders(encoder: Encoder, X: Array, square: Array) -> dict[str, Callable[[], object]]:

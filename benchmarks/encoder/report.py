@@ -10,6 +10,8 @@ from .compare import AUDIO, ROWS, VIDEO
 Results = dict[str, Any]
 
 PLACE = 60
+_SIGNS = 0.9
+"""Rate of the nonnegative layer, that of the signed one being 1."""
 NOTES = """\
 Algorithm 1 as an encoder through `Encoder.encode`, float32, batches of {rows} samples or one sample a call, {rounds}
 rounds. *Of sgemm*: 4 m q flops for each sample and layer over the CPU time, relative to the same of a product of two
@@ -37,13 +39,33 @@ def section(comparison: Results) -> list[str]:
         )
         for row in comparison["rows"]
     ]
-    return ["## Encoders: a fixed number of layers", "", notes, *as_table(head, rows)]
+    return ["## Encoders: a fixed number of layers", "", notes, *as_table(head, rows), *_signs(comparison)]
+
+
+def _signs(comparison: Results) -> list[str]:
+    """Nonnegative codes and outliers beside signed ones."""
+    if "signs" not in comparison:
+        return []
+    head = ("data", "features", "components", "layers", "µs", "rate of the signed layer", "difference")
+    rows = [
+        (row["name"], *numbers(row, features="d", atoms="d", layers="d", us_per_layer=".2f", rate=".2f"),
+         *numbers(row, difference=".0e"))
+        for row in comparison["signs"]
+    ]  # fmt: skip
+    note = (
+        "Nonnegative codes and outliers, batches as above. *Rate of the signed layer*: CPU time of the signed network "
+        "of this size over that of the nonnegative one, median of the ratios within a round.\n"
+    )
+    return ["", note, *as_table(head, rows)]
 
 
 def bars(comparison: Results) -> Iterator[Bar]:
     if comparison["rows_per_batch"] != ROWS:
         return
     rows = {row["name"]: row for row in comparison["rows"]}
+    for row in comparison.get("signs", ()):
+        what, good = f"encoder, {row['name']}, q = {row['atoms']}: nonnegative", row["rate"] >= _SIGNS
+        yield Bar(f"{what}: rate against signed", f"≥ {_SIGNS}", f"{row['rate']:.2f}", good)
     for shape, rate, aim, batch, single in (
         (VIDEO, 0.25, 0.5, 5, 3),
         (AUDIO, 0.45, 0.6, 2.5, 2),

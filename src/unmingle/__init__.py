@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .decomposition import decompose as decompose
     from .decomposition import penalty_max as penalty_max
     from .encoder import Encoder as Encoder
+    from .estimators import LearnedRobustNMF as LearnedRobustNMF
     from .estimators import LearnedRobustPCA as LearnedRobustPCA
     from .estimators import OnlineRobustNMF as OnlineRobustNMF
     from .estimators import OnlineRobustPCA as OnlineRobustPCA
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 _MODULE_OF = {
     "Decomposition": "decomposition",
     "Encoder": "encoder",
+    "LearnedRobustNMF": "estimators",
     "LearnedRobustPCA": "estimators",
     "OnlineRobustNMF": "estimators",
     "OnlineRobustPCA": "estimators",

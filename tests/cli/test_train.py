@@ -108,6 +108,26 @@ def test_defaults_are_those_of_the_estimator(run, data):
     assert got == {**unmingle.LearnedRobustPCA().get_params(), "max_passes": 0.1, "random_state": 0}
 
 
+def test_nonnegative_data_give_nonnegative_models(run, data):
+    np.save(data / "positive.npy", np.abs(MADE.X))
+    ended = run("train", "positive.npy", *QUICK, "--nonnegative", "--components", "2")
+    assert ended.code == 0, ended.err
+    settings = {"n_layers": 2, "max_steps": 8, "batch_size": 20, "step_size": 0.01, "random_state": 0}
+    model = unmingle.load(data / "model.safetensors")
+    assert same(model, unmingle.LearnedRobustNMF(2, **settings).fit(np.abs(MADE.X)))
+    assert model.components_.min() >= 0
+    assert model.get_params() == {**unmingle.LearnedRobustPCA(2, **settings).get_params()}
+
+
+@pytest.mark.parametrize(("name", "column"), [("rows.npy", "{}"), ("rows.csv", "sensor {}")])
+def test_negative_data_are_refused_with_their_place(name, column, run, data):
+    row, place = np.argwhere(MADE.X < 0)[0]
+    line = f"{row}" if name == "rows.npy" else f"line {row + 2}"
+    where = f"holds {MADE.X[row, place]:g} in row '{line}', column '{column.format(place)}'"
+    assert failed(run("train", name, *QUICK, "--nonnegative"), where, "at least 0")
+    assert not (data / "model.safetensors").exists()
+
+
 def test_a_folder_of_images(run, frames):
     ended = run("train", "frames", *QUICK)
     assert ended.code == 0, ended.err

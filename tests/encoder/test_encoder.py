@@ -297,8 +297,9 @@ Encoder.from_components(np.ones((1, 4)), rank_penalty=1, outlier_penalty=1, n_la
     assert again == 0
 
 
-def test_infinity_is_refused_and_missing_entries_do_not_hide_it():
-    encoder = Encoder.from_components(np.eye(2, 5), rank_penalty=0.1, outlier_penalty=0.1, n_layers=2)
+@pytest.mark.parametrize("kind", [SIGNED, ONE_SIDED, POSITIVE, BOTH], ids=str)
+def test_infinity_is_refused_and_missing_entries_do_not_hide_it(kind):
+    encoder = Encoder.from_components(np.eye(2, 5), rank_penalty=0.1, outlier_penalty=0.1, n_layers=2, **kind)
     for X in ([[np.inf, 0, 0, 0, 0]], [[np.nan, 0, 0, -np.inf, 0]]):
         for init in (None, np.zeros((1, 2))):
             with pytest.raises(ValueError, match="contains infinity"):

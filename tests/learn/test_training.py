@@ -1,11 +1,12 @@
 """What is learnt, how training ends, and what is wrong with what it was given."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from small_training import (
-    POSITIVE,
+    BOTH,
     SIGNS,
     M,
     layers_differ,
@@ -17,6 +18,7 @@ from small_training import (
 )
 
 from unmingle import learn
+from unmingle.encoder import stretched
 
 
 class TestTraining:
@@ -83,7 +85,7 @@ class TestTraining:
         assert learnt(start, X, loss="imitation")
         assert learnt(start, missing)
         assert learnt(other, X)
-        assert learnt(started(positive=True, **POSITIVE), positive)
+        assert learnt(started(positive=True, **BOTH), positive)
 
     def test_a_slope_that_is_no_number_moves_nothing(self, start, X, tmp_path):
         def rooted(network, block, answer):
@@ -200,6 +202,59 @@ def test_what_is_wrong_is_said_in_one_sentence(options, sentence, start, X):
     assert "\n" not in str(error.value)
 
 
-def test_a_nonnegative_dictionary_is_not_updated():
-    with pytest.raises(ValueError, match="update_dictionary does not know nonnegative dictionaries"):
-        train(started(positive=True, **POSITIVE), samples(50)[0], update_dictionary=True)
+class TestNonnegativeCodes:
+    """Projected gradient steps are short; training begins from longer ones."""
+
+    @pytest.mark.parametrize("tied", [True, False])
+    def test_training_begins_from_longer_steps_and_never_above_the_start(self, tied):
+        start, X = started(positive=True, tied=tied, n_layers=4, **BOTH), samples(400, seed=2, positive=True)[0]
+        training = train(start, X, max_steps=60)
+        first, second = training.history[:2]
+        assert (first.step, second.step) == (0, 0)
+        assert second.cost == second.best < first.cost
+        begun = train(start, X, max_steps=60, step_size=1e-9).encoder
+        forms = [stretched(start.layers, start.components, 2.0, *form) for form in product((0.3, 1, 3), (1, 2, 3, 5))]
+        assert any(np.allclose(begun.layers.encoder, form.encoder, rtol=1e-5) for form in forms)
+        new = samples(500, seed=3, positive=True)[0]
+        before, after = (one.cost(new, *one.encode(new)).mean() for one in (start, training.encoder))
+        assert after < before
+
+    def test_what_was_trained_is_not_begun_anew(self):
+        start, X = started(positive=True, **BOTH), samples(400, seed=2, positive=True)[0]
+        once = train(start, X).encoder
+        again = train(once, X)
+        assert [look.step for look in again.history[:2]] == [0, 1]
+        assert again.history[-1].best <= again.history[0].cost
+
+    def test_longer_steps_are_those_of_the_formula(self):
+        start, x = started(positive=True, n_layers=1, **BOTH), samples(1, seed=4, positive=True)[0][0]
+        U, lam, lam_star = start.components, start.outlier_penalty, start.rank_penalty
+        M = U @ U.T + lam_star * np.eye(len(U))
+        P = np.linalg.inv(M + 0.3 * np.diag(np.diag(M)))
+        c = np.maximum(0, 2 * P @ U @ x)
+        g = U @ np.minimum(x - c @ U, lam) - lam_star * c
+        longer = replace(start, layers=stretched(start.layers, U, lam_star, 0.3, 2.0))
+        assert np.abs(longer.encode(x[None])[0][0] - np.maximum(0, c + 2 * P @ g)).max() < 1e-12
+
+    def test_a_checkpoint_goes_on_to_the_same_numbers(self, tmp_path):
+        start, X, path = started(positive=True, **BOTH), samples(400, seed=2, positive=True)[0], tmp_path / "c"
+        whole = train(start, X)
+        train(start, X, checkpoint=path, callback=lambda progress: progress.done >= 20)
+        rest = train(start, X, checkpoint=path)
+        assert same_numbers(rest.encoder, whole.encoder)
+        assert rest.history == whole.history
+
+    @pytest.mark.parametrize("loss", ["unsupervised", "imitation"])
+    def test_a_poor_dictionary_improves_and_stays_nonnegative(self, loss):
+        start, X = started(positive=True, n_layers=4, **BOTH), samples(400, seed=2, positive=True)[0]
+        noise = 0.3 * np.random.default_rng(15).standard_normal(start.components.shape)
+        poor = start.untrained(np.maximum(start.components + noise, 0))
+        after = train(poor, X, loss=loss, update_dictionary=True, max_steps=200).encoder
+        new = samples(500, seed=3, positive=True)[0]
+
+        def F(encoder):
+            exact = encoder.cost(new, *learn.exact_answer(encoder, new)).mean()
+            return exact + 2.0 / (2 * len(X)) * np.sum(encoder.components**2)
+
+        assert after.components.min() >= 0
+        assert F(poor) - F(after) > 0.8 * (F(poor) - F(start))

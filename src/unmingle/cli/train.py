@@ -82,6 +82,9 @@ UpdateDictionary = Annotated[
     bool, typer.Option("--update-dictionary/--keep-dictionary", help="Whether the components are trained too.")
 ]
 Untied = Annotated[bool, typer.Option("--untied/--tied", help="Whether each layer has its own numbers.")]
+Nonnegative = Annotated[
+    bool, typer.Option("--nonnegative", help="Components, codes and outliers are not negative; nor may DATA be.")
+]
 Form = Annotated[Structure, typer.Option(help="The form of the layers; full is for few features only.")]
 Passes = Annotated[float, typer.Option(min=0.0, help="Passes over the data, at most.")]
 MaxSteps = Annotated[int, typer.Option(min=1, help="Steps of training, at most.")]
@@ -109,6 +112,7 @@ def run(
     foreground: Foreground = None,
     update_dictionary: UpdateDictionary = False,
     untied: Untied = False,
+    nonnegative: Nonnegative = False,
     structure: Form = Structure.LOW_RANK,
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
@@ -133,14 +137,15 @@ def run(
     work = checkpoint or Path(f"{out}.training")
     _check(data, size, loss, background, foreground)
     require("torch", "train")
-    from ..estimators import LearnedRobustPCA
+    from ..estimators import LearnedRobustNMF, LearnedRobustPCA
     from ._shared.tables import read_parts, read_samples
 
-    samples = read_samples(data, size)
+    samples = read_samples(data, size, nonnegative=nonnegative)
     parts = read_parts(background, foreground, samples.X.shape, size) if background and foreground else None
     inputs = {"DATA": data, "--config": config, "--background": background, "--foreground": foreground}
     ready_outputs({"--out": out, "--checkpoint": work}, inputs)
-    model = LearnedRobustPCA(
+    kind = LearnedRobustNMF if nonnegative else LearnedRobustPCA
+    model = kind(
         components, n_layers=layers, loss=loss, update_dictionary=update_dictionary, tied=not untied,
         structure=structure.value, rank_penalty=rank_penalty, outlier_penalty=outlier_penalty, max_passes=passes,
         max_steps=max_steps, batch_size=batch_size, step_size=step_size, validation=validation, random_state=seed,

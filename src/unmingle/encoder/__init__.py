@@ -12,7 +12,7 @@ better one, in the same time.
 from ._answers import exact_answer, robust_weights
 from ._description import departure, describe, relative_difference
 from ._encoder import STRUCTURES, Encoder
-from ._layers import Layers, clip_towards, propagate
+from ._layers import Layers, Signs, clip_towards, propagate, stretched
 from ._stored import ENCODER, LAYERS, MOST_LAYERS
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "STRUCTURES",
     "Encoder",
     "Layers",
+    "Signs",
     "clip_towards",
     "departure",
     "describe",
@@ -29,4 +30,5 @@ __all__ = [
     "propagate",
     "relative_difference",
     "robust_weights",
+    "stretched",
 ]

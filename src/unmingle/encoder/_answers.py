@@ -13,7 +13,7 @@ from ._encoder import Encoder
 Array = NDArray[np.floating[Any]]
 
 _LAYERS_TO_THE_END = 1000
-"""Layers after which an untrained encoder with signs has arrived, where Newton's method does not apply."""
+"""Layers after which an untrained encoder of signed codes has arrived, where Newton's method does not apply."""
 
 
 def exact_answer(encoder: Encoder, X: Array) -> tuple[Array, Array]:
@@ -26,13 +26,25 @@ def exact_answer(encoder: Encoder, X: Array) -> tuple[Array, Array]:
     X : array of shape (n, m)
         Samples; NaN means missing.
     """
-    if any(encoder.signs):
+    if encoder.nonnegative_codes:
+        return _nonnegative_answer(encoder, X)
+    if encoder.nonnegative_outliers:
         return replace(encoder.untrained(), n_layers=_LAYERS_TO_THE_END).encode(X)
     parts = encoder.astype(X.dtype)
     U, lam = np.array(parts.components), np.array(parts.outlier_penalty)  # read-only arrays would be compiled for anew
     codes = next(solvers.newton(X, U, encoder.rank_penalty, lam, tol=1e-6)).codes
     misfit = np.nan_to_num(X - codes @ U, nan=0.0)
     return codes, soft_threshold(misfit, lam)
+
+
+def _nonnegative_answer(encoder: Encoder, X: Array) -> tuple[Array, Array]:
+    parts = encoder.astype(X.dtype)
+    U, lam = np.array(parts.components), np.array(parts.outlier_penalty)
+    signed = not encoder.nonnegative_outliers
+    found = solvers.nonnegative_newton(X, U, encoder.rank_penalty, lam, signed_outliers=signed, tol=1e-6)
+    codes = next(found).codes
+    misfit = np.nan_to_num(X - codes @ U, nan=0.0)
+    return codes, soft_threshold(misfit, lam) if signed else np.maximum(misfit - lam, 0)
 
 
 def robust_weights(encoder: Encoder, X: Array) -> Array:

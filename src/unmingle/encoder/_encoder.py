@@ -255,7 +255,7 @@ class Encoder:
         else:
             with ThreadPoolExecutor(len(blocks)) as pool:
                 list(pool.map(work, blocks))
-        suspect = codes if init is None else outliers  # where infinity shows
+        suspect = codes if init is None and not self.nonnegative_codes else outliers  # where infinity shows
         with np.errstate(over="ignore", invalid="ignore"):
             in_doubt = not isfinite(suspect.sum())
         if in_doubt and np.isinf(X).any():

@@ -1,6 +1,7 @@
 """Estimators that follow scikit-learn's conventions; the mathematics is elsewhere."""
 
 from ._learned import LearnedRobustPCA
+from ._learned_nmf import LearnedRobustNMF
 from ._online import OnlineRobustPCA
 from ._online_nmf import OnlineRobustNMF
 from ._passes import Distributable, Found, Projector, Wanted
@@ -10,6 +11,7 @@ from ._robust_pca import RobustPCA
 __all__ = [
     "Distributable",
     "Found",
+    "LearnedRobustNMF",
     "LearnedRobustPCA",
     "OnlineRobustNMF",
     "OnlineRobustPCA",

@@ -301,7 +301,7 @@ class LearnedRobustPCA(WindowLearner):
         components, lam_star, lam = problem or self._solve(rows.X)
         start = Encoder.from_components(
             components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=self.n_layers, tied=bool(self.tied),
-            structure=self.structure,
+            structure=self.structure, nonnegative_codes=self.nonnegative, nonnegative_outliers=self.nonnegative,
         )  # fmt: skip
         self._reach = reach_of(start, rows.X)
         self._units = Units.of(cut(rows.X, self._reach))

@@ -6,10 +6,11 @@ import numpy as np
 
 from .._threads import suited_to
 from .._validation import check_count, check_matrix, check_optional_forgetting
-from ..encoder import robust_weights
+from ..encoder import Encoder, robust_weights
 from ..linalg import Units
 from ..online import Statistics, direct_step
-from ._base import RobustTransformer
+from ..solvers import nonnegative_components
+from ._base import Array, RobustTransformer
 from ._window import Rows, Window
 
 _STEPS_PER_WINDOW = 10
@@ -83,7 +84,7 @@ class WindowLearner(RobustTransformer):
         if self.update_dictionary:
             unit = self.encoder_.rescaled(1 / self._units.root)
             now = past.merge(self._sums(rows))
-            encoder = unit.moved_to(direct_step(now, unit.rank_penalty)).rescaled(self._units.root)
+            encoder = unit.moved_to(_best_components(now, unit)).rescaled(self._units.root)
         self.n_samples_seen_ += len(block.X)
         if not np.isnan(rows.X).all():
             seed = [self._seed, self.n_samples_seen_]
@@ -103,3 +104,10 @@ class WindowLearner(RobustTransformer):
     def _fading(self) -> float:
         """What every sample of a stream multiplies the weight of the past by."""
         return check_optional_forgetting(self.forgetting) or 1 - 1 / self.window
+
+
+def _best_components(sums: Statistics, encoder: Encoder) -> Array:
+    """The dictionary that is best for sums over codes of an encoder, (9), with its signs."""
+    if encoder.nonnegative_codes:
+        return nonnegative_components(sums.A, sums.B, encoder.components, encoder.rank_penalty)
+    return direct_step(sums, encoder.rank_penalty)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._threads import suited_to
 from ._compile import announced, compiled, piece
-from ._small import add, add_both, copy_rows, read, write
+from ._small import add, add_both, copy_rows, fed_back, read, write
 
 _FEW_ATOMS = 7
 """Up to so many, their loop is unrolled; for more the compiler gives up on two samples at once, and BLAS is as fast."""
@@ -36,12 +36,14 @@ def encode_layers(
 ) -> None:
     """Codes s and outliers o of samples, as `unmingle.encoder.propagate` finds them.
 
-    From r = x, with r = d where x is missing::
+    From c = 0 and r = x, with r = d where x is missing::
 
         c <- G c + H' r,   d = A c,   r <- d + clip(x - d, -t, t)        in each layer
         s = G c + H r,   o = x - r                                       in the end
 
-    Cost: 4 m q flops for each sample and layer. Memory: that of the answer.
+    With signed codes G = 0; c and s are cut at 0 where codes are nonnegative, and the clipping has no lower bound where
+    outliers are. Cost: 4 m q flops for each sample and layer, 2 q^2 more where codes are nonnegative. Memory: that of
+    the answer.
     """
     if not X.size:
         return
@@ -51,12 +53,12 @@ def encode_layers(
     shared = (X, no_codes if init is None else init, components, decoder, encoder, threshold, readout)
     frozen = [part if not part.flags.writeable else _read_only(part) for part in shared]
     below = X.dtype.type(np.inf if nonnegative_outliers else 0)
-    if 0 < q <= _FEW_ATOMS and encoder.shape[1] and not nonnegative_codes:
-        _encode_pairs(*frozen, n_layers, below, codes, outliers, zeros)
+    gains = _read_only(np.concatenate([feedback, readout_feedback[None]])) if nonnegative_codes else None
+    if 0 < q <= _FEW_ATOMS and encoder.shape[1]:
+        _encode_pairs(*frozen, gains, n_layers, below, codes, outliers, zeros)
     else:
-        gains = _read_only(feedback), _read_only(readout_feedback)
         with suited_to(X.size, q):
-            _encode_groups(*frozen, *gains, n_layers, nonnegative_codes, below, codes, outliers)
+            _encode_groups(*frozen, gains, n_layers, below, codes, outliers)
 
 
 def _read_only(part: Array) -> Array:
@@ -136,48 +138,56 @@ def _layer_of_two(x, y, code, other, atoms, rows, t, below, zeros, o, p):
 
 
 @piece
-def _encode_one(x, code, atoms, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):
+def _encode_one(x, code, atoms, decoder, encoder, t, readout, gains, n_layers, below, answer, zeros):
     """All layers of a sample, from the first code and with the first atoms."""
+    codes, outliers = answer
     last = t.shape[0] - 1
     for k in range(n_layers - 1):
         following = min(k + 1, last)
-        code = _layer(x, code, atoms, encoder[following], t[min(k, last)], below, zeros, None)
+        sums = _layer(x, code, atoms, encoder[following], t[min(k, last)], below, zeros, None)
+        code = fed_back(sums, code, gains, following)
         atoms = decoder[following]
-    write(_layer(x, code, atoms, readout, t[last], below, zeros, outliers), codes)
+    sums = _layer(x, code, atoms, readout, t[last], below, zeros, outliers)
+    write(fed_back(sums, code, gains, last + 1), codes)
 
 
 @piece
-def _encode_two(X, both, atoms, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):
+def _encode_two(X, both, atoms, decoder, encoder, t, readout, gains, n_layers, below, answer, zeros):
     """The same for two samples."""
     x, y = X[0], X[1]
     code, other = both
+    codes, outliers = answer
     last = t.shape[0] - 1
     for k in range(n_layers - 1):
-        rows, following = encoder[min(k + 1, last)], decoder[min(k + 1, last)]
-        code, other = _layer_of_two(x, y, code, other, atoms, rows, t[min(k, last)], below, zeros, None, None)
-        atoms = following
-    code, other = _layer_of_two(x, y, code, other, atoms, readout, t[last], below, zeros, outliers[0], outliers[1])
-    write(code, codes[0])
-    write(other, codes[1])
+        following = min(k + 1, last)
+        rows = encoder[following]
+        sums, others = _layer_of_two(x, y, code, other, atoms, rows, t[min(k, last)], below, zeros, None, None)
+        code, other = fed_back(sums, code, gains, following), fed_back(others, other, gains, following)
+        atoms = decoder[following]
+    sums, others = _layer_of_two(x, y, code, other, atoms, readout, t[last], below, zeros, outliers[0], outliers[1])
+    write(fed_back(sums, code, gains, last + 1), codes[0])
+    write(fed_back(others, other, gains, last + 1), codes[1])
 
 
 @announced
 @compiled
-def _encode_pairs(X, init, components, decoder, encoder, t, readout, n_layers, below, codes, outliers, zeros):
-    """Signed codes of few atoms: two rows at a time, a last one alone."""
+def _encode_pairs(X, init, components, decoder, encoder, t, readout, gains, n_layers, below, codes, outliers, zeros):
+    """Codes of few atoms: two rows at a time, a last one alone."""
     n = X.shape[0]
     warm = init.shape[0] > 0
     atoms = components if warm else decoder[0]
     for i in range(0, n, 2):
-        code = read(init[i], zeros) if warm else _product(X[i], encoder[0], zeros)
+        code = read(init[i], zeros) if warm else fed_back(_product(X[i], encoder[0], zeros), zeros, gains, 0)
         if i + 1 == n:
-            _encode_one(X[i], code, atoms, decoder, encoder, t, readout, n_layers, below, codes[i], outliers[i], zeros)
+            answer = codes[i], outliers[i]
+            _encode_one(X[i], code, atoms, decoder, encoder, t, readout, gains, n_layers, below, answer, zeros)
             break
-        other = read(init[i + 1], zeros) if warm else _product(X[i + 1], encoder[0], zeros)
+        j = i + 1
+        other = read(init[j], zeros) if warm else fed_back(_product(X[j], encoder[0], zeros), zeros, gains, 0)
+        pair = codes[i : i + 2], outliers[i : i + 2]
         _encode_two(
-            X[i : i + 2], (code, other), atoms, decoder, encoder, t, readout, n_layers, below,
-            codes[i : i + 2], outliers[i : i + 2], zeros,
-        )  # fmt: skip
+            X[i : i + 2], (code, other), atoms, decoder, encoder, t, readout, gains, n_layers, below, pair, zeros
+        )
 
 
 @piece
@@ -213,16 +223,18 @@ def _threshold_last(x, d, t, below):
 
 
 @piece
-def _code_group(r, rows, code, gain, back, positive):
+def _code_group(r, rows, code, gains, k, back):
     """Code: c <- H' r, or max(0, G c + H' r)."""
-    if not positive:
-        np.dot(r, rows.T, code)
-        return
-    np.dot(code, gain, back)
+    if gains is not None:
+        np.dot(code, gains[k], back)
     np.dot(r, rows.T, code)
-    for i in range(code.shape[0]):
-        for a in range(code.shape[1]):
-            code[i, a] = max(code[i, a] + back[i, a], code.dtype.type(0))
+    if gains is not None:
+        nothing = code.dtype.type(0)
+        for i in range(code.shape[0]):
+            own, old = code[i], back[i]
+            for a in range(own.size):
+                total = own[a] + old[a]
+                own[a] = nothing if total < nothing else total
 
 
 @piece
@@ -237,15 +249,12 @@ def _end_group(x, r):
 
 @announced
 @compiled
-def _encode_groups(
-    X, init, components, decoder, encoder, threshold, readout, feedback, readout_feedback,
-    n_layers, positive, below, codes, outliers,
-):  # fmt: skip
+def _encode_groups(X, init, components, decoder, encoder, threshold, readout, gains, n_layers, below, codes, outliers):
     """Any network: groups of rows, multiplied by BLAS. The outputs hold c and r until they are done."""
     n, m = X.shape
     last = threshold.shape[0] - 1
     full = encoder.shape[1] == 0 < decoder.shape[1]
-    back = np.empty((_GROUP, codes.shape[1] if positive else 0), X.dtype)
+    back = np.empty((_GROUP, codes.shape[1]), X.dtype)
     image = np.empty((_GROUP if full else 0, m), X.dtype)
     i = 0
     while i < n:
@@ -262,11 +271,11 @@ def _encode_groups(
                 np.dot(r, decoder[own], image[:size])
                 copy_rows(image[:size], r)
             else:
-                _code_group(r, encoder[own], c, feedback[own], back[:size], positive)
+                _code_group(r, encoder[own], c, gains, own, back[:size])
                 np.dot(c, decoder[own], r)
             if k + 1 < n_layers:
                 _threshold_group(x, r, threshold[own], below)
         _threshold_last(x, r, threshold[last], below)
-        _code_group(r, readout, c, readout_feedback, back[:size], positive)
+        _code_group(r, readout, c, gains, last + 1, back[:size])
         _end_group(x, r)
         i += size

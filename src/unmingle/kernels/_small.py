@@ -61,6 +61,20 @@ def add_both(sums, others, rows, j, r, s):
 
 
 @piece
+def fed_back(sums, code, gains, k):
+    """max(0, G c + sums) with the k-th of the matrices G'; the sums themselves where there are none."""
+    if gains is None:
+        return sums
+    nothing = gains.dtype.type(0)
+    for a in range(len(sums)):
+        total = sums[a]
+        for b in range(len(code)):
+            total += code[b] * gains[k, b, a]
+        sums = _put(sums, a, nothing if total < nothing else total)
+    return sums
+
+
+@piece
 def solve_positive(A, x):
     """Make x the A^-1 x, by Cholesky; A is given by its lower triangle, which becomes the factor."""
     q = x.size

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..encoder import Encoder, Layers, propagate
+from ..encoder import Encoder, Layers, Signs, propagate
 from ._functions import clipped
 
 Array = NDArray[np.floating[Any]]
@@ -84,6 +84,11 @@ class Network(nn.Module):
     def rank_penalty(self) -> float:
         """lam_* of the problem."""
         return self._shape.rank_penalty
+
+    @property
+    def signs(self) -> Signs:
+        """Which parts of the answer may not be negative."""
+        return self._shape.signs
 
     def forward(self, x: Tensor, known: Tensor | None = None, init: Tensor | None = None) -> Answer:
         """Codes, outliers and low-rank part of samples.

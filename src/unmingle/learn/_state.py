@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import product
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import store
 from .._schema import LARGEST, Array, Count, Each, MismatchError, Number, Record, Row, Rule, Table, check
-from ..encoder import Encoder, Layers
+from ..encoder import Encoder, Layers, departure, stretched
 from ._network import Network, trained_names
 from ._task import Task
 
@@ -21,6 +22,9 @@ _ROUNDING = 1e-5
 
 _SAME = 1e-3
 """A readout that differs from the best one by no more than this share of its largest entry is the best one."""
+
+_DAMPINGS, _LENGTHS = (0.3, 1.0, 3.0), (1.0, 2.0, 3.0, 5.0)
+"""Of steps that training with nonnegative codes may begin from."""
 
 _WORSE = 0.005
 """Share of the cost by which a network may be above the best without being taken back."""
@@ -66,12 +70,43 @@ class State:
         network = Network(start)
         network.readout.requires_grad_(not (keeps_readout and _reads_out_best(start)))
         trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
-        sizes = [float(parameter.detach().abs().mean()) if parameter.numel() else 0.0 for parameter in trained]
-        groups = [{"params": [parameter], "size": size} for parameter, size in zip(trained, sizes, strict=True)]
+        groups = [{"params": [parameter], "size": _size(parameter)} for parameter in trained]
         state = cls(network, torch.optim.Adam(groups, betas=(0.9, 0.99)), start, start, seed)
         if stored is not None:
             state._go_on_from(stored)
         return state
+
+    def begin(self, task: Task, steps: int) -> None:
+        """Look at the start; then, with nonnegative codes, go on from longer steps if these cost less.
+
+        Parameters move by shares of their size there; a checkpoint finds the same place again.
+        """
+        now, fresh = self.network.to_encoder(), not self.history
+        if fresh:
+            self.look(task, steps)
+        if not self.start.nonnegative_codes or departure(self.start) > _SAME:
+            return
+        chosen, cost = self._longer_steps(task)
+        for group in self.optimizer.param_groups:
+            group["size"] = _size(group["params"][0])
+        if not fresh:
+            self.network.take(now)
+        elif cost < self.history[0].cost:
+            self.best = chosen
+            self.history.append(Look(0, steps, cost, cost))
+
+    def _longer_steps(self, task: Task) -> tuple[Encoder, float]:
+        """The start or, if one of them costs less, the best of the layers with other steps; the network takes it."""
+        start = self.start
+        others = [
+            replace(start, layers=stretched(start.layers, start.components, start.rank_penalty, *form))
+            for form in product(_DAMPINGS, _LENGTHS)
+        ]
+        costs = [task.cost(self.network.take(one)) for one in (start, *others)]
+        best = int(np.nanargmin([cost if isfinite(cost) else inf for cost in costs]))
+        chosen = (start, *others)[best]
+        self.network.take(chosen)
+        return chosen, costs[best]
 
     @property
     def best_step(self) -> int:
@@ -158,6 +193,11 @@ class State:
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
         self.seed, self.step, self.caution = stored["seed"], stored["step"], stored["caution"]
         self.history = [Look(*look) for look in stored["history"]]
+
+
+def _size(parameter: torch.Tensor) -> float:
+    """Mean size of the entries."""
+    return float(parameter.detach().abs().mean()) if parameter.numel() else 0.0
 
 
 def _checked(checkpoint: Any, start: Encoder, setup: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from torch import Tensor
 from .._validation import as_floats
 from ..encoder import Encoder
 from ..online import Statistics, direct_step
+from ..solvers import nonnegative_components
 from ._losses import Loss
 from ._network import Answer, Block, Network
 
@@ -105,7 +106,7 @@ class Task:
 
     @torch.no_grad()
     def best_components(self, network: Network) -> Array:
-        """The dictionary that is best for the codes of all samples, (9): (A + lam_* I) U' = B.
+        """The dictionary that is best for the codes of all samples, (9): (A + lam_* I) U' = B, or with U >= 0 as codes.
 
         Where the true background is known, U is fitted to it, else to the cleaned samples.
         """
@@ -117,6 +118,8 @@ class Task:
                 cleaned = torch.where(block.known > 0, cleaned, answer.low_rank)
             root = self.weights[rows].sqrt()[:, None]
             sums = sums.update((root * answer.codes).numpy(), (root * cleaned).numpy())
+        if network.signs.codes:
+            return nonnegative_components(sums.A, sums.B, network.components.numpy(), network.rank_penalty)
         return direct_step(sums, network.rank_penalty)
 
     def follow(self, encoder: Encoder) -> None:

@@ -6,7 +6,7 @@ None of them decides when to stop; `unmingle.iterate.run` does.
 from ._alternating import alternating
 from ._criteria import GapCriterion, PursuitCriterion, StationarityCriterion
 from ._nmf import Factors, nmf
-from ._nonnegative import nonnegative_newton
+from ._nonnegative import nonnegative_components, nonnegative_newton
 from ._pcp import pcp
 from ._projection import algorithm_1, algorithm_1_of_matrix, newton, some_features
 from ._proximal import proximal
@@ -21,6 +21,7 @@ __all__ = [
     "alternating",
     "newton",
     "nmf",
+    "nonnegative_components",
     "nonnegative_newton",
     "pcp",
     "proximal",

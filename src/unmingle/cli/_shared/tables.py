@@ -23,7 +23,7 @@ class Samples(NamedTuple):
     """What they are, in a few words."""
 
 
-def read_samples(path: Path, size: tuple[int, int] | None = None) -> Samples:
+def read_samples(path: Path, size: tuple[int, int] | None = None, *, nonnegative: bool = False) -> Samples:
     """Read a .npy, .npz or .csv file, or a folder of images, one image for each row.
 
     Parameters
@@ -32,6 +32,8 @@ def read_samples(path: Path, size: tuple[int, int] | None = None) -> Samples:
         The file or folder.
     size : pair of int, optional
         Height and width to bring images to.
+    nonnegative : bool
+        Whether to refuse negative numbers.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def read_samples(path: Path, size: tuple[int, int] | None = None) -> Samples:
         There are no samples, or not of one form.
     """
     if not path.is_dir():
-        return Samples(read_table(path).values, path.name)
+        return Samples(read_table(path, nonnegative=nonnegative).values, path.name)
     try:
         pixels = read_images(path, size).pixels
     except SizesDifferError as error:

@@ -1,0 +1,122 @@
+"""How near encoders of nonnegative data come to the exact cost of samples they have not seen."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ... import report, solvers
+from ..._validation import require
+from ...encoder import Encoder, exact_answer
+from ...iterate import Callback, Progress
+from ...iterate import run as draw
+from ...linalg import Units
+from ...objective import nonnegative_stationarity
+from .._experiment import Table
+from .._writing import write_text
+from ._data import NonnegativeCase, read_cases
+
+LAYERS, STEP_SIZE, SWEEPS = 5, 0.1, 400
+FORMS = {"untrained": None, "trained, tied": True, "trained, untied": False}
+"""Encoders by name: whether their layers share their numbers."""
+HEAD = ["data", "encoder", "mean cost", "above exact", "median gap"]
+
+
+def problem_of(case: NonnegativeCase) -> tuple[Encoder, Any]:
+    """The untrained encoder for the factorised training samples, in units of about one, and these units."""
+    units = Units.of(case.train)
+    X, lam_star = units.to_units(case.train), units.to_units(case.rank_penalty)
+    lam = np.full(X.shape[1], units.to_units(case.outlier_penalty), X.dtype)
+    count = iter(range(SWEEPS))
+
+    def measure(found: solvers.Factors) -> float:
+        looked = next(count) % 20 == 0
+        return nonnegative_stationarity(X, found.components, found.codes, lam_star, lam) if looked else np.nan
+
+    sweeps = solvers.nmf(X, lam_star, lam, n_components=case.n_components, rng=np.random.default_rng(0))
+    components = draw(sweeps, measure, tol=1e-3, max_iter=SWEEPS).state.components
+    return encoder_of(components, lam_star, lam, True), units
+
+
+def encoder_of(components: Any, lam_star: float, lam: Any, tied: bool) -> Encoder:
+    """An untrained encoder with all signs."""
+    return Encoder.from_components(
+        components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=LAYERS, tied=tied,
+        nonnegative_codes=True, nonnegative_outliers=True,
+    )  # fmt: skip
+
+
+def figures_of(case: NonnegativeCase, max_steps: int, told: Callback) -> dict[str, Any]:
+    """Costs of the exact answers and of all encoders, on the samples left out."""
+    learn = require("unmingle.learn", "train")
+    start, units = problem_of(case)
+    train, test = units.to_units(case.train), units.to_units(case.test)
+    exact = float(np.mean(start.cost(test, *exact_answer(start, test)), dtype=np.float64))
+    hessian = start.components.astype(np.float64) @ start.components.T + start.rank_penalty * np.eye(case.n_components)
+    found: dict[str, Any] = {}
+    for done, (name, tied) in enumerate(FORMS.items(), start=1):
+        encoder = start
+        if tied is not None:
+            begin = encoder_of(start.components, start.rank_penalty, start.outlier_penalty, tied)
+            encoder = learn.train(begin, train, max_steps=max_steps, step_size=STEP_SIZE, random_state=0).encoder
+        answer = encoder.encode(test)
+        cost = float(np.mean(encoder.cost(test, *answer), dtype=np.float64))
+        gap = float(np.median(encoder.gap(test, *answer)))
+        found[name] = {"cost": units.cost_from_units(cost), "above": cost / exact - 1, "gap": gap}
+        told(Progress(done, len(FORMS)))
+    return {
+        "how": case.how, "n_train": len(train), "n_test": len(test), "n_features": train.shape[1],
+        "n_components": case.n_components, "rank_penalty": case.rank_penalty, "outlier_penalty": case.outlier_penalty,
+        "condition": float(np.linalg.cond(hessian)), "exact": units.cost_from_units(exact), "encoders": found,
+    }  # fmt: skip
+
+
+def run(
+    folder: Path, out: Path, *, max_steps: int, n_jobs: int = 1, callback: Callback | None = None
+) -> dict[str, Any]:
+    """All cases of a folder, see `Experiment.run`."""
+    require("torch", "train")
+    settings = {"layers": LAYERS, "steps": max_steps, "step_size": STEP_SIZE}
+    cases = read_cases(folder)
+    result = {
+        "settings": settings,
+        "cases": {case.name: figures_of(case, max_steps, callback or (lambda progress: None)) for case in cases},
+    }
+    write_text(out / "nonnegative.json", json.dumps(result, indent=1))
+    write_text(out / "nonnegative.html", _page(result))
+    return result
+
+
+def tables(result: Mapping[str, Any]) -> list[Table]:
+    """Costs of all encoders beside the exact ones."""
+    return [(HEAD, [row for name, case in result["cases"].items() for row in _rows(name, case)])]
+
+
+def _rows(name: str, case: Mapping[str, Any]) -> list[list[str]]:
+    encoders = [
+        [name, which, f"{one['cost']:.5g}", f"{100 * one['above']:.2f} %", f"{one['gap']:.3f}"]
+        for which, one in case["encoders"].items()
+    ]
+    return [*encoders, [name, "exact", f"{case['exact']:.5g}", "", ""]]
+
+
+def _page(result: Mapping[str, Any]) -> str:
+    settings = result["settings"]
+    parts = [
+        "<h1>Encoders of nonnegative data</h1>",
+        report.paragraph(
+            f"Mean cost of samples that were not trained on, {settings['layers']} layers, at most {settings['steps']} "
+            f"steps of size {settings['step_size']}. Made by: unmingle reproduce nonnegative",
+            "lead",
+        ),
+    ]
+    for name, case in result["cases"].items():
+        caption = (
+            f"{case['how']}: {case['n_train']} to train on, {case['n_test']} to test, {case['n_features']} features, "
+            f"{case['n_components']} components, condition {case['condition']:.0f}."
+        )
+        rows = [row[1:] for row in _rows(name, case)]
+        parts += [report.heading(name), report.figure(report.table(HEAD[1:], rows), caption)]
+    return report.page("Encoders of nonnegative data", *parts)
