@@ -122,7 +122,7 @@ def test_nonnegative_passes_end_where_the_solver_in_memory_does(parts):
 def test_a_nonnegative_stream_goes_on_after_a_distributed_fit(parts):
     model = OnlineRobustNMF(3, forgetting=0.995, random_state=0)
     with dask.config.set(scheduler="synchronous"):
-        distributed.fit(model, da.from_array(parts, chunks=(CHUNK, 60)), max_passes=50)
+        distributed.fit(model, da.from_array(parts, chunks=(CHUNK, 60)), max_passes=300)
     before = model.components_.copy()
     model.partial_fit(parts[:200])
     assert model.n_samples_seen_ == 1400

@@ -12,7 +12,7 @@ numbers.
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from math import ceil, sqrt
+from math import ceil
 from typing import Any, NamedTuple, TypeVar
 
 import dask.array as da
@@ -40,7 +40,7 @@ from .online import (
     robust_start,
     scale_atoms,
 )
-from .penalties import from_noise
+from .penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
 
 __all__ = ["LazyDecomposition", "decompose", "fit"]
 
@@ -264,12 +264,13 @@ def _start(wanted: Wanted, n: int) -> tuple[SharedProblem, Array, tuple[float, f
     )  # fmt: skip
     if part.rank == 0:
         raise ValueError("No component stands out in the rows of the start; lower rank_penalty or raise start_size.")
-    noise = noise_and_floor(part, rows, automatic=rank_penalty is None)
+    noise = noise_and_floor(part, rows, automatic=rank_penalty is None, nonnegative=wanted.nonnegative)
+    of_noise = nonnegative_from_noise if wanted.nonnegative else from_noise
     forgetting = wanted.forgetting
     window = n if forgetting == 1 else (1 - forgetting**n) / (1 - forgetting)
-    lam_star = from_noise(noise[0], window, m).rank_penalty if rank_penalty is None else part.rank_penalty
-    lam = lam_star / sqrt(max(window, m)) if outlier_penalty is None else part.outlier_penalty
-    lam = np.broadcast_to(np.asarray(lam), m).astype(rows.dtype)
+    lam_star = of_noise(noise[0], window, m).rank_penalty if rank_penalty is None else part.rank_penalty
+    automatic = outlier_penalty_beside(lam_star, window, m, nonnegative=wanted.nonnegative)
+    lam = np.full(m, automatic if outlier_penalty is None else part.outlier_penalty).astype(rows.dtype)
     seen = Statistics.of(part.codes, np.zeros((len(rows), 0))).forget(window / len(rows))
     start = (scale_atoms if wanted.nonnegative else balance)(seen, part.components)
     return SharedProblem(lam_star, lam, units, forgetting, wanted.nonnegative), start.components, noise
@@ -333,10 +334,9 @@ def summarise(rows: Array, components: Array, problem: SharedProblem) -> Summary
 
 def _refuse(X: Array, nonnegative: bool) -> None:
     """Refuse infinite entries, and negative ones where there must be none."""
-    least = np.fmin.reduce(X, axis=None)
-    infinite = np.isinf([np.fmax.reduce(X, axis=None), least]).any()
-    if infinite or (nonnegative and least < 0):
-        raise ValueError(_INFINITE if infinite else _NEGATIVE)
+    least, most = np.fmin.reduce(X, axis=None), np.fmax.reduce(X, axis=None)
+    if np.isinf([least, most]).any() or (nonnegative and least < 0):
+        raise ValueError(_INFINITE if np.isinf([least, most]).any() else _NEGATIVE)
 
 
 def _summarise(X: Array, components: Array, problem: SharedProblem, residual: Array) -> Summary:

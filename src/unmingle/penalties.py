@@ -18,6 +18,7 @@ __all__ = [
     "noise_floor",
     "noise_level",
     "nonnegative_from_noise",
+    "outlier_penalty_beside",
     "penalty_limits",
     "robust_scale",
 ]
@@ -70,6 +71,17 @@ def nonnegative_from_noise(sigma: float, n: float, m: int) -> Penalties:
     """
     rank_penalty = sigma * (sqrt(m) + sqrt(n)) / 2
     return Penalties(rank_penalty, 3 * rank_penalty / (sqrt(m) + sqrt(n)))
+
+
+def outlier_penalty_beside(rank_penalty: float, n: float, m: int, *, nonnegative: bool = False) -> float:
+    """The lam that `from_noise`, or `nonnegative_from_noise`, has for a lam_*, whatever noise that belongs to.
+
+    Examples
+    --------
+    >>> outlier_penalty_beside(3.0, 100, 400), outlier_penalty_beside(1.5, 100, 400, nonnegative=True)
+    (0.15, 0.15)
+    """
+    return 3 * rank_penalty / (sqrt(m) + sqrt(n)) if nonnegative else rank_penalty / sqrt(max(m, n))
 
 
 def robust_scale(departure: Array) -> float:

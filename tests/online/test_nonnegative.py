@@ -165,7 +165,7 @@ def test_parts_are_found_with_missing_entries_in_any_precision(n_components, dty
     assert learnt.components.dtype == dtype
     assert len(learnt.components) == 3
     of_any_sign = tracker_of(X, n_components=3, dictionary_step="block").learnt
-    assert subspace_angle(learnt.components, basis) < min(8, subspace_angle(of_any_sign.components, basis))
+    assert subspace_angle(learnt.components, basis) < min(3, subspace_angle(of_any_sign.components, basis))
 
 
 @pytest.mark.parametrize("scale", [2.0**-600, 2.0**600])
@@ -182,7 +182,7 @@ def test_a_jump_opens_new_parts():
     assert tracker.n_jumps == 0
     fed(tracker, after)
     assert tracker.n_jumps == 1
-    assert subspace_angle(tracker.learnt.components, basis) < 7
+    assert subspace_angle(tracker.learnt.components, basis) < 2
 
 
 def test_a_part_that_comes_late_is_opened():
@@ -192,10 +192,10 @@ def test_a_part_that_comes_late_is_opened():
     new = rng.exponential(size=60) * (rng.random(60) < 0.5)
     rise = np.clip((np.arange(3000) - 500) / 1500, 0, 1)
     X += 0.5 * np.outer(rise * rng.exponential(size=3000), new)
-    tracker = tracker_of(X, n_components=4)
-    assert len(tracker.dictionary) == 4
+    tracker = tracker_of(X, n_components=6)
+    assert len(tracker.dictionary) >= 4
     assert subspace_angle(basis, new[None]) > 40
-    assert subspace_angle(tracker.learnt.components, new[None]) < 25
+    assert subspace_angle(tracker.learnt.components, new[None]) < 10
 
 
 def test_a_feature_that_went_up_is_learnt_anew():

@@ -29,11 +29,11 @@ class OnlineRobustNMF(StreamTransformer):
     n_components : int, optional
         At most so many components; None for as many as `unmingle.decompose` finds in the first samples.
     rank_penalty : float or "auto"
-        Larger: fewer and smaller components. "auto" is sigma (sqrt m + sqrt w), with sigma the noise level, which
+        Larger: fewer and smaller components. "auto" is sigma (sqrt m + sqrt w) / 2, with sigma the noise level, which
         follows the stream, and w the effective number of samples in the window.
     outlier_penalty : float, array of shape (n_features,), or "auto"
-        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, w))``, and 3 sqrt(q / w) times that where w is
-        below 9 q.
+        Larger: fewer outliers. "auto" is ``3 rank_penalty / (sqrt m + sqrt w)``, and 3 sqrt(q / w) times that where w
+        is below 9 q.
     forgetting : float in (0, 1] or "auto"
         What every sample multiplies the weight of the past by; w tends to 1 / (1 - forgetting). "auto": early samples
         fade, the window grows with the stream to about a third of it, and shrinks when the data drift. 1: never forget.

@@ -21,7 +21,7 @@ from .._validation import (
 from ..decomposition import decompose, refuse_vanishing, thresholds, warn_unfinished
 from ..iterate import Callback, Result, run
 from ..linalg import Units
-from ..penalties import noise_level, nonnegative_from_noise
+from ..penalties import noise_level, nonnegative_from_noise, outlier_penalty_beside
 from ._base import Array, RobustTransformer
 from ._passes import Found
 from ._stored import ROBUST_NMF, STARTS
@@ -229,8 +229,7 @@ class RobustNMF(RobustTransformer):
             sigma = units.from_units(noise_level(X, rng, at_most=q))
             rank_penalty = nonnegative_from_noise(sigma, *X.shape).rank_penalty or 1.0
         if outlier_penalty is None:
-            one = nonnegative_from_noise(1.0, *X.shape)
-            outlier_penalty = rank_penalty * (one.outlier_penalty / one.rank_penalty)
+            outlier_penalty = outlier_penalty_beside(rank_penalty, *X.shape, nonnegative=True)
         return rank_penalty, outlier_penalty
 
     def _keep(self, X: Array, found: solvers.Factors, units: Units) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..decomposition import Decomposition
 from ..linalg import Units
-from ..penalties import NORMAL_MAD, from_noise, noise_floor
+from ..penalties import NORMAL_MAD, from_noise, noise_floor, nonnegative_from_noise
 
 __all__ = ["NoiseTracker", "noise_and_floor"]
 
@@ -27,11 +27,14 @@ _RELAXED = 100
 """Ages after which a best noise level that is not reached any more is forgotten."""
 
 
-def noise_and_floor(part: Decomposition, X: Array, *, automatic: bool) -> tuple[float, float]:
+def noise_and_floor(
+    part: Decomposition, X: Array, *, automatic: bool, nonnegative: bool = False
+) -> tuple[float, float]:
     """Noise level of a decomposed matrix, from its automatic penalty or its residual, and the least that it may be."""
     n, m = X.shape
     if automatic:
-        return part.rank_penalty / from_noise(1.0, n, m).rank_penalty, noise_floor(X)
+        of_noise = nonnegative_from_noise if nonnegative else from_noise
+        return part.rank_penalty / of_noise(1.0, n, m).rank_penalty, noise_floor(X)
     freedom = max((1 - part.rank / n) * (1 - part.rank / m), 1 / min(n, m))
     return NORMAL_MAD * float(np.nanmedian(np.abs(X - part.low_rank))) / sqrt(freedom), noise_floor(X)
 

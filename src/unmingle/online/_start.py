@@ -13,6 +13,7 @@ from ..decomposition import Decomposition, decompose
 from ..iterate import run
 from ..linalg import Units
 from ..objective import nonnegative_stationarity
+from ..penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
 from ._statistics import Statistics
 
 Array = NDArray[np.floating[Any]]
@@ -35,7 +36,7 @@ def robust_start(
 ) -> Decomposition:
     """(4) for the first samples, with automatic penalties for None; not quite converged is no harm: more come.
 
-    Nonnegative factors take the penalties, and their number where there is no other, from the answer of any sign.
+    Nonnegative factors take the noise level, and their number where there is no other, from the answer of any sign.
     """
     rng = generator(random_state)
     with warnings.catch_warnings():
@@ -49,13 +50,18 @@ def robust_start(
             tol=tol,
             random_state=rng,
         )
-    return _nonnegative(part, X, n_components or part.rank, tol, rng) if nonnegative and part.rank else part
+    if not nonnegative:
+        return part
+    automatic = rank_penalty is None, outlier_penalty is None
+    return _nonnegative(_with_nonnegative_penalties(part, *automatic), X, n_components or part.rank, tol, rng)
 
 
 def _nonnegative(
     part: Decomposition, X: Array, n_components: int, tol: float, rng: np.random.Generator
 ) -> Decomposition:
-    """The nonnegative factorisation of what was decomposed, with the same penalties."""
+    """The nonnegative factorisation of what was decomposed, with the same penalties; nothing if that was nothing."""
+    if part.rank == 0:
+        return part
     lam_star, lam = part.rank_penalty, np.broadcast_to(np.asarray(part.outlier_penalty), X.shape[1]).astype(X.dtype)
     iterates = solvers.nmf(X, lam_star, lam, n_components=min(n_components, *X.shape), rng=rng)
     found = run(
@@ -68,6 +74,17 @@ def _nonnegative(
     codes, components = found.codes[:, there], found.components[there]
     outliers = np.nan_to_num(np.maximum(X - codes @ components - lam, 0), nan=0.0)
     return replace(part, codes=codes, components=components, _outliers=outliers, objective=found.objective)
+
+
+def _with_nonnegative_penalties(part: Decomposition, auto_rank: bool, auto_outliers: bool) -> Decomposition:
+    """The same with the penalties that nonnegative factors have for its noise, where they are automatic."""
+    n, m = len(part.codes), part.components.shape[1]
+    rank_penalty = part.rank_penalty
+    if auto_rank:
+        level = rank_penalty / from_noise(1.0, n, m).rank_penalty
+        rank_penalty = nonnegative_from_noise(level, n, m).rank_penalty
+    lam = outlier_penalty_beside(rank_penalty, n, m, nonnegative=True) if auto_outliers else part.outlier_penalty
+    return replace(part, rank_penalty=rank_penalty, outlier_penalty=lam)
 
 
 def summary_of(part: Decomposition, X: Array) -> Statistics:

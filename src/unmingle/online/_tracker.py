@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import kernels, solvers
 from ..decomposition import Decomposition
 from ..linalg import Units, leading_direction
-from ..penalties import Penalties, from_noise
+from ..penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
 from ._dictionary import Dictionary
 from ._noise import NoiseTracker, noise_and_floor
 from ._nonnegative import nonnegative_direction
@@ -141,12 +141,13 @@ class Tracker:
         entry, must not count as outlier, which matters when the window is short.
         """
         rank_penalty, outlier_penalty = self._given_penalties()
-        window, m = self.dictionary.window, self.dictionary.n_features
+        window, m, nonnegative = self.dictionary.window, self.dictionary.n_features, self.dictionary.nonnegative
         if rank_penalty is None:
-            rank_penalty = self._from_noise(window).rank_penalty or 1.0
+            of_noise = nonnegative_from_noise if nonnegative else from_noise
+            rank_penalty = of_noise(self.noise.level, window, m).rank_penalty or 1.0
         if outlier_penalty is None:
             short = max(1.0, _COVERED * sqrt(len(self.dictionary) / window))
-            outlier_penalty = short * rank_penalty / sqrt(max(window, m))
+            outlier_penalty = outlier_penalty_beside(short * rank_penalty, window, m, nonnegative=nonnegative)
         return rank_penalty, outlier_penalty
 
     def learn(self, X: Array) -> None:
@@ -240,7 +241,8 @@ class Tracker:
         """Begin anew with a solution for the waiting samples."""
         X = self.waiting
         self.dictionary.adopt(part.components, summary_of(part, X))
-        self._begin(len(X), *noise_and_floor(part, X, automatic=self.settings.rank_penalty is None))
+        signs = {"nonnegative": self.dictionary.nonnegative}
+        self._begin(len(X), *noise_and_floor(part, X, automatic=self.settings.rank_penalty is None, **signs))
 
     def _begin(self, n: int, level: float, floor: float) -> None:
         """Set back what belongs to other components than the present ones, fitted to n samples."""
@@ -344,7 +346,8 @@ class Tracker:
         n = len(self.waiting)
         self._suit_units_to_waiting()
         rank_penalty, outlier_penalty = self._given_penalties()
-        part = self._solution(rank_penalty or self._from_noise(n).rank_penalty, outlier_penalty)
+        from_level = from_noise(self.noise.level, n, self.dictionary.n_features)
+        part = self._solution(rank_penalty or from_level.rank_penalty, outlier_penalty)
         still_strange = _mostly_above(np.abs(self.waiting - part.low_rank), _FAR * self.noise.level)
         if 0 < 2 * part.rank <= n and 2 * np.count_nonzero(still_strange) < n:
             self._open(part)
@@ -366,9 +369,6 @@ class Tracker:
         """The penalties that were given, in the units of the tracker."""
         units = self._known_units
         return units.to_units(self.settings.rank_penalty), units.to_units(self.settings.outlier_penalty)
-
-    def _from_noise(self, window: float) -> Penalties:
-        return from_noise(self.noise.level, window, self.dictionary.n_features)
 
     def use(self, settings: TrackerSettings) -> None:
         """Go on with other settings."""
