@@ -31,7 +31,7 @@ _FLOOR = 1e-6
 _ENTRIES, _ROWS = 100_000, 400
 """The median residual is taken over about so many entries, in so many rows spread over the data."""
 _SWEEPS = 60
-_LARGE, _SEEN = 2**15, 1e-4
+_LARGE, _SEEN = 2**17, 1e-4
 """Data of so many entries are looked at in float32, which sees noise above this share of the largest entry."""
 
 

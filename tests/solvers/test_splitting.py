@@ -148,7 +148,7 @@ def test_what_is_cheaper_goes_by_the_shape():
 
 
 def test_long_steps_are_taken_in_float32_and_short_ones_in_float64(slow):
-    X = np.tile(slow, (1, 4))
+    X = np.tile(slow, (1, 15))
     lam = np.full(X.shape[1], 0.05)
     kinds = [
         sweep.low_rank.values.dtype.name

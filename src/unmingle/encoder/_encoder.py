@@ -255,9 +255,10 @@ class Encoder:
         else:
             with ThreadPoolExecutor(len(blocks)) as pool:
                 list(pool.map(work, blocks))
-        suspect = codes if init is None and not self.nonnegative_codes else outliers  # where infinity shows
+        signs = self.nonnegative_codes or self.nonnegative_outliers
+        suspects = (codes, outliers) if signs else (codes,) if init is None else (outliers,)  # where infinity shows
         with np.errstate(over="ignore", invalid="ignore"):
-            in_doubt = not isfinite(suspect.sum())
+            in_doubt = not all(isfinite(part.sum()) for part in suspects)
         if in_doubt and np.isinf(X).any():
             raise ValueError("X contains infinity; replace it, by NaN if the entry is to count as missing.")
         return codes, outliers

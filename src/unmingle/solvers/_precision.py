@@ -12,7 +12,7 @@ from ..linalg import LowRank
 
 Array = NDArray[np.floating[Any]]
 
-_LARGE = 2**15
+_LARGE = 2**17
 """Entries from which on shorter numbers pay."""
 _FINE = 1e-3
 """Share of the largest entry below which a threshold would drown in the rounding of what it is applied to."""

@@ -1,8 +1,8 @@
 """The splitting that takes over where the answer of (1) or (2) is not of very low rank.
 
-Its constants were chosen by the number of steps to a certified 1e-4 on two films (Hall, Lobby), faces (Yale, Frey, ORL)
-and two spectrograms; twice or half the share of the residuals changes it by a tenth in the mean. A film (Escalator) had
-no say: `python benchmarks/run.py --only real`.
+Its constants were chosen by the number of steps to a plain method's cost and to a certified 1e-4 on two films (Hall,
+Lobby), faces (Yale, Frey, ORL), two spectrograms and a made matrix. Escalator, a film, had no say:
+`python benchmarks/run.py --only real`.
 """
 
 from collections.abc import Iterator
@@ -28,9 +28,10 @@ _ROWS = 12
 """Rows, about, from which the change of the low-rank part is told."""
 _MOST = 2.5
 """Factor by which the weight changes at most."""
-_SHARES, _SPEED = 0.25, 0.6
-"""Share of the primal residual in the dual one where steps are best, and the power of a departure from it that the
-weight is changed by: the share falls about as the weight to the power 3/2."""
+_SHARES, _TURN, _SPEED = (0.06, 0.25), 25, 0.6
+"""Share of the primal residual in the dual one that is aimed at, in the first steps, so many, and then: the cost comes
+down first, then its bound follows. The power of a departure from it is what the weight is changed by: the share falls
+about as the weight to the power 3/2."""
 
 
 def is_high(rank: int, shape: tuple[int, ...], price: float = 6) -> bool:
@@ -87,7 +88,7 @@ class Weight:
         self._age += 1
         if self._age % _EVERY or self._age > _UNTIL or not (0 < primal < inf and 0 < dual < inf):
             return 1.0
-        wanted = _SPEED * log(primal / (_SHARES * dual))
+        wanted = _SPEED * log(primal / (_SHARES[self._age > _TURN] * dual))
         if wanted * self._direction < 0:
             self._largest = sqrt(self._largest)
         self._direction = wanted
