@@ -21,9 +21,9 @@ _CALM = 0.7
 """The growth is taken to this power whenever mu turns, so that mu comes to rest."""
 _BALANCE = (1e4, 0.93, 10.0)
 """The dual residual may be so many times the primal one: at first, times so much after each step, at least."""
-_ROUNDS, _STUCK, _NEAR, _FAR = 40, 0.9, 0.1, 10.0
-"""A multiplier is moved at most so many times, and no longer once it comes nearer by less than this or as near as this
-share of the residual; farther away than so many times the residual it is not used."""
+_ROUNDS, _STUCK, _NEAR, _FAR = 40, 0.9, 3.0, 30.0
+"""A multiplier is moved at most so many times, no longer once it comes nearer by less than this or is within so many
+times the residual; farther away than so many times the residual it is not used."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _moved_onto_conditions(X: Array, pursuit: Pursuit, outliers: Array, lam: Arr
     left, right, y = pursuit.low_rank.left, pursuit.low_rank.right, pursuit.multiplier.copy()
     polar = left @ right
     fixed = (outliers != 0) | np.isnan(X)
-    target = np.where(np.isnan(X), X.dtype.type(0), np.sign(outliers) * lam)[fixed]
+    target = np.where(np.isnan(X), X.dtype.type(0), np.sign(outliers) * lam)
     size, away = float(np.linalg.norm(y)), inf
     for _ in range(_ROUNDS):
         excess = y - polar
@@ -171,8 +171,8 @@ def _moved_onto_conditions(X: Array, pursuit: Pursuit, outliers: Array, lam: Arr
         excess -= left @ in_rows
         y -= left @ in_rows
         y -= (excess @ right.T) @ right
-        last, away = away, float(np.linalg.norm(y[fixed] - target))
-        y[fixed] = target
+        last, away = away, float(np.linalg.norm((y - target) * fixed))
+        np.copyto(y, target, where=fixed)
         if away <= _NEAR * pursuit.residual * size or away > _STUCK * last:
             break
     return y if away <= _FAR * pursuit.residual * size else None
