@@ -28,10 +28,10 @@ _ROWS = 12
 """Rows, about, from which the change of the low-rank part is told."""
 _MOST = 2.5
 """Factor by which the weight changes at most."""
-_SHARES, _TURN, _SPEED = (0.06, 0.25), 25, 0.6
-"""Share of the primal residual in the dual one that is aimed at, in the first steps, so many, and then: the cost comes
-down first, then its bound follows. The power of a departure from it is what the weight is changed by: the share falls
-about as the weight to the power 3/2."""
+_LINEAR, _CURVED, _TURN, _SPEED = (0.06, 0.25), (0.5, 0.5), 25, 0.6
+"""Share of the primal residual in the dual one that is aimed at in (1) and (2), in the first steps, so many, and then:
+in (1) the cost comes down first, then its bound follows. The power of a departure from it is what the weight is changed
+by: the share falls about as the weight to the power 3/2."""
 
 
 def is_high(rank: int, shape: tuple[int, ...], price: float = 6) -> bool:
@@ -75,8 +75,8 @@ class Weight:
     The primal one is ||L - Z|| / ||Z||, the dual one the change of Z over ||U||.
     """
 
-    def __init__(self, start: float) -> None:
-        self.rho = start
+    def __init__(self, start: float, shares: tuple[float, float] = _LINEAR) -> None:
+        self.rho, self._shares = start, shares
         self._age, self._largest, self._direction = 0, _MOST, 0.0
 
     def balance(self, primal: float, dual: float) -> float:
@@ -88,7 +88,7 @@ class Weight:
         self._age += 1
         if self._age % _EVERY or self._age > _UNTIL or not (0 < primal < inf and 0 < dual < inf):
             return 1.0
-        wanted = _SPEED * log(primal / (_SHARES[self._age > _TURN] * dual))
+        wanted = _SPEED * log(primal / (self._shares[self._age > _TURN] * dual))
         if wanted * self._direction < 0:
             self._largest = sqrt(self._largest)
         self._direction = wanted
@@ -144,7 +144,8 @@ def splitting(
     Split
         `low_rank`, the last `step`, and what the `multiplier` is made of.
     """
-    balance, softness = Weight(weight), 1 / curvature
+    softness = 1 / curvature
+    balance = Weight(weight, _CURVED if softness else _LINEAR)
     work = Working(X, lam, softness + 1 / weight)
     point = multiplier
     point *= X.dtype.type(1 / weight)
