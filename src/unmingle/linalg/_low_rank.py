@@ -44,12 +44,19 @@ class LowRank(NamedTuple):
         return np.ascontiguousarray(self.left * self.values)
 
     def distance(self, other: "LowRank") -> float:
-        """Frobenius norm of the difference, from the factors alone, in float64: squares cancel."""
-        if self.values.dtype != np.float64:
-            return self.astype(np.float64).distance(other.astype(np.float64))
-        cross = np.sum((self.scaled_left.T @ other.scaled_left) * (self.right @ other.right.T))
-        square = np.sum(self.values**2, dtype=np.float64) + np.sum(other.values**2, dtype=np.float64) - 2 * cross
-        return float(np.sqrt(max(square, 0.0)))
+        """Frobenius norm of the difference, from the factors alone.
+
+        With P = left' other.left, what lies in the span of ``left`` and what does not are differences themselves, so
+        that no squares cancel::
+
+            ||values right - P other.values other.right||^2 + ||(other.left - left P) other.values||^2
+
+        Cost: 2 (2 n + m) r^2 flops.
+        """
+        overlap = self.left.T @ other.left
+        inside = self.values[:, None] * self.right - (overlap * other.values) @ other.right
+        outside = (other.left - self.left @ overlap) * other.values
+        return float(np.hypot(np.linalg.norm(inside), np.linalg.norm(outside)))
 
     def balanced(self) -> tuple[Array, Array]:
         """Factors of equal weight, ``left values^1/2`` and ``values^1/2 right``: the minimum in (3)."""

@@ -52,7 +52,8 @@ class WarmSubspace:
     Each threshold improves the basis of the last one. A Chebyshev polynomial of M'M separates what lies just above the
     threshold from what lies just below, where plain subspace iteration stalls: on noisy data the spectrum is dense
     there. Directions far above converge by themselves and are kept out of the polynomial, which would drown the rest
-    in them. The basis holds some columns more than the rank, and grows while all of them are above the threshold.
+    in them. The basis holds some columns more than the rank, and grows while all of them are above the threshold; new
+    ones have two steps to show what they are good for.
 
     Cost: 4 n m p flops for p columns, and as much again for each degree of the polynomial.
     """
@@ -62,6 +63,7 @@ class WarmSubspace:
         self._oversampling = oversampling
         self._rng = rng
         self._ritz = np.zeros(0, X.dtype)
+        self._grown = False
         start = self._random(min(size + oversampling, *X.shape), X.dtype)
         self.basis = np.ascontiguousarray(orthonormal(X.T @ (X @ orthonormal(start))))
 
@@ -122,7 +124,12 @@ class WarmSubspace:
 
     def _resize(self, right: Array, rank: int, at_most: int | None) -> None:
         size = right.shape[1]
-        wanted = rank + self._oversampling if rank < size else size + size // 2 + self._oversampling
+        wanted = rank + self._oversampling
+        if rank == size:
+            wanted += size // 2
+        elif self._grown:
+            wanted = max(wanted, size)
+        self._grown = rank == size
         if at_most is not None:
             wanted = min(wanted, at_most + self._oversampling)
         wanted = min(wanted, *self._shape)
