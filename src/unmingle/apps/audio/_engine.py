@@ -1,0 +1,75 @@
+"""The way of a sound through analysis, mask and synthesis, whatever method makes the mask."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._masks import extended, without_low
+from ._maskers import Masker
+from ._stft import Analysis, Frames, Synthesis
+
+Array = NDArray[Any]
+
+
+class Stems(NamedTuple):
+    """Voice and music; they add up to the sound that was given."""
+
+    voice: Array
+    music: Array
+
+
+class Engine:
+    """Separates samples (n, channels) that come block by block; stems follow as soon as they are known.
+
+    All channels get the same mask, from the root of their mean power in each bin. Bins above 8 kHz follow those below.
+    The voice is what the mask lets through; the music is the rest, so that both add up to the input.
+    """
+
+    def __init__(self, frames: Frames, channels: int, dtype: Any, masker: Masker, high_pass: float | None) -> None:
+        self.frames, self.masker, self._high_pass = frames, masker, high_pass
+        self._frequencies = frames.frequencies()
+        self.analysis, self.synthesis = Analysis(frames, channels, dtype), Synthesis(frames, channels, dtype)
+        self.sound, self._spectra = np.zeros((0, channels), dtype), [self.analysis.push(np.zeros((0, channels), dtype))]
+        self.early = frames.span - frames.hop
+        """Samples of the synthesis that lie before the first one of the sound."""
+
+    def push(self, block: Array) -> Stems:
+        """Take in samples and return those stems that are known by now."""
+        self.sound = np.concatenate([self.sound, block])
+        spectra = self.analysis.push(block)
+        self._spectra.append(spectra)
+        return self._emit(self.masker.push(self._magnitudes(spectra)))
+
+    def finish(self) -> Stems:
+        """Stems of all that is left; the sound ends here."""
+        left = len(self.sound)
+        channels = self.sound.shape[1]
+        silence = np.zeros((self.frames.span + self.frames.hop, channels), self.sound.dtype)
+        before = self.push(silence)
+        after = self._emit(self.masker.finish())
+        return Stems(*(np.concatenate(pair)[:left] for pair in zip(before, after, strict=True)))
+
+    def _magnitudes(self, spectra: Array) -> Array:
+        """Root of the mean power of the channels, in the bins looked at."""
+        seen = spectra[..., : self.frames.looked_at]
+        power = seen.real**2
+        power += seen.imag**2
+        return np.sqrt(power.mean(axis=1)).astype(np.float32)
+
+    def _emit(self, mask: Array) -> Stems:
+        """Apply the mask to the frames that have waited longest."""
+        waiting, count = np.concatenate(self._spectra), len(mask)
+        self._spectra = [waiting[count:]]
+        if count:
+            mask = without_low(mask, self._frequencies, self._high_pass)
+            masked = waiting[:count] * extended(mask, self.frames.bins)[:, None, :]
+        else:
+            masked = waiting[:0]
+        voice = self.synthesis.push(masked)
+        skipped = min(self.early, len(voice))
+        self.early -= skipped
+        voice = voice[skipped:]
+        voice = voice[: len(self.sound)]
+        sound, self.sound = self.sound[: len(voice)], self.sound[len(voice) :]
+        return Stems(voice, sound - voice)

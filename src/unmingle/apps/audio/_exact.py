@@ -1,0 +1,51 @@
+"""Exact robust PCA of a spectrogram: what repeats is music, what stands out is voice."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...decomposition import Decomposition, decompose
+from ._method import Method, Parts
+
+Array = NDArray[Any]
+
+_TOL = 1e-3
+"""Relative duality gap that nobody hears: on training clips a tenth of it changed no score by 0.05 dB."""
+
+
+class _Exact(Method):
+    """A convex problem solved for each passage."""
+
+    def __init__(self, tol: float = _TOL) -> None:
+        self.tol = tol
+
+    def parts(self, magnitudes: Array) -> Parts:
+        """The parts of a passage; silence has none."""
+        if not magnitudes.any():
+            return Parts(np.zeros_like(magnitudes), np.zeros_like(magnitudes))
+        part = self._solve(magnitudes)
+        return Parts(part.outliers, part.low_rank)
+
+    def _solve(self, magnitudes: Array) -> Decomposition:
+        raise NotImplementedError
+
+
+class Pursuit(_Exact):
+    """Principal component pursuit, (1): min ||L||_* + ||O||_1 / sqrt(max(n, m)) subject to L + O = X."""
+
+    name: ClassVar = "pcp"
+    summary: ClassVar = "exact robust PCA of each passage, problem (1)"
+
+    def _solve(self, magnitudes: Array) -> Decomposition:
+        return decompose(magnitudes, solver="pcp", tol=self.tol)
+
+
+class Proximal(_Exact):
+    """Robust PCA with dense noise, (2): min 1/2 ||X - L - O||^2 + lam_* ||L||_* + lam ||O||_1."""
+
+    name: ClassVar = "proximal"
+    summary: ClassVar = "exact robust PCA of each passage with noise left over, problem (2)"
+
+    def _solve(self, magnitudes: Array) -> Decomposition:
+        return decompose(magnitudes, solver="proximal", tol=self.tol)

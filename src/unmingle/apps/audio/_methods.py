@@ -1,0 +1,28 @@
+"""The methods by name."""
+
+from ..._validation import check_choice, check_positive
+from ._adapt import Adaptive
+from ._encoder import Encoded
+from ._exact import Proximal, Pursuit
+from ._factors import Factors
+from ._method import Method
+
+METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Pursuit, Proximal, Factors, Adaptive, Encoded)}
+"""A new method is one small file and a place in this table."""
+
+
+def as_method(method: str | Method) -> Method:
+    """The method of a name, or the one that was given."""
+    if isinstance(method, Method):
+        return method
+    kind = METHODS[check_choice(method, "method", tuple(METHODS))]
+    if kind is Encoded:
+        raise ValueError("The method 'encoder' needs a network: give audio.Encoded(encoder) instead of its name.")
+    return kind()
+
+
+def high_pass_of(method: Method, high_pass: float | str | None) -> float | None:
+    """Hertz below which there is no voice, None for no limit."""
+    if high_pass == "auto":
+        return method.high_pass
+    return None if high_pass is None else check_positive(high_pass, "high_pass", zero=True)

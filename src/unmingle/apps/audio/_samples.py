@@ -1,0 +1,29 @@
+"""Samples as they are given."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._validation import as_floats
+
+Array = NDArray[Any]
+
+MOST_CHANNELS = 64
+
+
+def as_samples(samples: Any, name: str = "samples") -> tuple[Array, bool]:
+    """Samples as (n, channels), and whether they came without channels."""
+    samples = as_floats(samples, name)
+    flat = samples.ndim == 1
+    if flat:
+        samples = samples[:, None]
+    if samples.ndim != 2 or not 1 <= samples.shape[1] <= MOST_CHANNELS:
+        raise ValueError(
+            f"{name} must have shape (n,) or (n, channels) with at most {MOST_CHANNELS} channels, got {samples.shape}; "
+            "transpose it if channels come first."
+        )
+    if not np.isfinite(samples).all():
+        place = int(np.argmin(np.isfinite(samples).all(axis=1)))
+        raise ValueError(f"{name} must be finite, got {samples[place].tolist()} at sample {place}.")
+    return samples, flat

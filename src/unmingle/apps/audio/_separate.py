@@ -1,0 +1,68 @@
+"""Separate a sound that is in memory."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._engine import Engine, Stems
+from ._level import Level
+from ._maskers import AtOnce, ByPassages
+from ._method import Method
+from ._methods import as_method, high_pass_of
+from ._samples import as_samples
+from ._stft import Frames
+
+Array = NDArray[Any]
+
+_BLOCK = 2**17
+"""Samples that are worked on together."""
+
+
+def separate(
+    samples: Any, rate: float, *, method: str | Method = "pcp", high_pass: float | str | None = "auto",
+    low_latency: bool = False,
+) -> Stems:  # fmt: skip
+    """Separate a song into voice and music.
+
+    Parameters
+    ----------
+    samples : array of shape (n,) or (n, channels)
+        The sound.
+    rate : float
+        Samples a second, 2000 at least.
+    method : str or Method
+        How to tell voice from music: a name in `METHODS`, or a method with settings of its own.
+    high_pass : float, "auto" or None
+        Hertz below which there is no voice; "auto" for what helps the method, None for no limit.
+    low_latency : bool
+        Whether to work as a stream of low latency does; otherwise spectra are sharper.
+
+    Returns
+    -------
+    Stems
+        ``voice`` and ``music``, each of the shape of the samples; they add up to them.
+
+    Examples
+    --------
+    >>> from unmingle import synth
+    >>> song = synth.song(4.0, random_state=0)
+    >>> stems = separate(song.mixture, song.rate, method="adapt")
+    >>> bool(np.allclose(stems.voice + stems.music, song.mixture, atol=1e-6))
+    True
+    """
+    samples, flat = as_samples(samples)
+    engine = engine_for(as_method(method), rate, samples.shape[1], samples.dtype, high_pass, low_latency)
+    found = [engine.push(samples[i : i + _BLOCK]) for i in range(0, len(samples), _BLOCK)]
+    found.append(engine.finish())
+    voice, music = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Stems(voice[:, 0], music[:, 0]) if flat else Stems(voice, music)
+
+
+def engine_for(
+    method: Method, rate: float, channels: int, dtype: Any, high_pass: float | str | None, low_latency: bool = False
+) -> Engine:
+    """An engine with the masker that suits the method."""
+    frames = Frames.of(rate, low_latency=low_latency)
+    masker = AtOnce(method, Level()) if method.streams else ByPassages(method)
+    return Engine(frames, channels, dtype, masker, high_pass_of(method, high_pass))
