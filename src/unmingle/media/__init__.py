@@ -1,4 +1,4 @@
-"""Pictures and videos to arrays and back: the only place where files of media are read and written."""
+"""Pictures, videos and sounds to arrays and back: the only place where files of media are read and written."""
 
 from ._arrays import IMAGE_RATE
 from ._errors import IncompleteError, MediaError, SizesDifferError
@@ -6,14 +6,18 @@ from ._images import IMAGE_SUFFIXES, Images, read_image, read_images
 from ._pixels import check_pixels, described
 from ._places import open_frames
 from ._relay import Frame
+from ._sound import SOUND_SUFFIXES, Sound, SoundSource, open_sound, read_sound, sound_paths
 from ._source import FrameSource
+from ._stems import StemWriter
 from ._targets import open_writer
 from ._write_files import encode_jpeg
+from ._write_sound import SoundWriter, encode_sound
 from ._writer import FrameWriter
 
 __all__ = [
     "IMAGE_RATE",
     "IMAGE_SUFFIXES",
+    "SOUND_SUFFIXES",
     "Frame",
     "FrameSource",
     "FrameWriter",
@@ -21,11 +25,19 @@ __all__ = [
     "IncompleteError",
     "MediaError",
     "SizesDifferError",
+    "Sound",
+    "SoundSource",
+    "SoundWriter",
+    "StemWriter",
     "check_pixels",
     "described",
     "encode_jpeg",
+    "encode_sound",
     "open_frames",
+    "open_sound",
     "open_writer",
     "read_image",
     "read_images",
+    "read_sound",
+    "sound_paths",
 ]

@@ -10,12 +10,12 @@ class SizesDifferError(MediaError):
 
 
 class IncompleteError(MediaError):
-    """A video that is cut off or damaged; all that could be read was given before.
+    """A video or a sound that is cut off or damaged; all that could be read was given before.
 
     Attributes
     ----------
     n_frames : int
-        How many frames could be read.
+        How many frames could be read; of a sound, samples of each channel.
     """
 
     def __init__(self, sentence: str, n_frames: int) -> None:

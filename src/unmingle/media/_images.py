@@ -1,6 +1,5 @@
 """Image files to arrays."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._validation import require
 from ._errors import MediaError, SizesDifferError
+from ._folders import files_of
 from ._pixels import Pixels, check_extent, check_pixels, to_grey
 
 Image = NDArray[np.float32]
@@ -129,20 +129,8 @@ def read_images(folder: str | PathLike[str], size: tuple[int, int] | None = None
 
 
 def image_paths(folder: str | PathLike[str]) -> list[Path]:
-    """The images of a folder, in the order of the numbers in their names: img2 before img10."""
-    place = Path(folder)
-    if not place.is_dir():
-        raise MediaError(f"{folder} is not a folder.")
-    paths = [path for path in place.iterdir() if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()]
-    paths = [path for path in paths if not path.name.startswith(".")]
-    if not paths:
-        raise MediaError(f"{folder} holds no images; expected files such as .png, .jpg or .tif.")
-    return sorted(paths, key=_natural)
-
-
-def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
-    parts = re.split(r"([0-9]+)", path.name)
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts], path.name
+    """The images of a folder, in the order of the numbers in their names."""
+    return files_of(folder, IMAGE_SUFFIXES, "images; expected files such as .png, .jpg or .tif")
 
 
 def read_pixels(path: Path, colour: bool) -> Pixels:

@@ -12,7 +12,7 @@ from ._errors import IncompleteError, MediaError, cause
 from ._pixels import MOST_NUMBERS, check_extent
 from ._relay import Frame
 
-_TEXT_FORMATS = ("adf", "bin", "idf", "tty", "xbin")
+TEXT_FORMATS = ("adf", "bin", "idf", "tty", "xbin")
 """Formats of FFmpeg that show text as a film."""
 _CLEARLY_SHORT = 0.9
 """A file that gives less than this share of what it states is cut off."""
@@ -89,7 +89,7 @@ def open_video(
         raise MediaError(_unreadable(av, name, error)) from error
     covers = av.stream.Disposition.attached_pic  # the picture of a song
     streams = [stream for stream in container.streams.video if stream.codec_context and not stream.disposition & covers]
-    is_text = container.format.name in _TEXT_FORMATS
+    is_text = container.format.name in TEXT_FORMATS
     if not streams or is_text:
         found = "text" if is_text else "sound but no pictures" if container.streams.audio else "no pictures"
         container.close()

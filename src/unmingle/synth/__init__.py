@@ -4,6 +4,7 @@ from ._canvas import Scene
 from ._crowd import crowd_scene
 from ._matrices import Mixture, low_rank_plus_sparse
 from ._shaking import shaking_scene
+from ._song import Song, song
 from ._streams import StreamBlock, nonnegative_stream, subspace_stream
 from ._street import surveillance_scene
 from ._water import water_scene
@@ -11,11 +12,13 @@ from ._water import water_scene
 __all__ = [
     "Mixture",
     "Scene",
+    "Song",
     "StreamBlock",
     "crowd_scene",
     "low_rank_plus_sparse",
     "nonnegative_stream",
     "shaking_scene",
+    "song",
     "subspace_stream",
     "surveillance_scene",
     "water_scene",

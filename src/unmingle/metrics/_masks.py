@@ -1,4 +1,4 @@
-"""How well did it go: measures that compare an answer with a known truth."""
+"""How well a mask agrees with the true one."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FMeasure", "MaskCounts", "f_measure", "relative_error", "subspace_angle"]
+from ._shapes import check_same_shape
 
 Labels = Literal["binary", "cdnet"]
 CDNET_STILL, CDNET_NOT_SCORED, CDNET_MOVING = (0, 50), (85, 170), (255,)
@@ -43,7 +43,7 @@ class MaskCounts:
     def of(cls, mask: ArrayLike, truth: ArrayLike, *, labels: Labels = "binary") -> "MaskCounts":
         """Count the entries of a mask; the parameters are those of `f_measure`."""
         mask, truth = np.asarray(mask, dtype=bool), np.asarray(truth)
-        _check_same_shape("mask", mask.shape, truth.shape)
+        check_same_shape("mask", mask.shape, truth.shape)
         moving, still = _moving_and_still(truth, labels)
         hits, false_alarms = int(np.count_nonzero(mask & moving)), int(np.count_nonzero(mask & still))
         return cls(
@@ -136,68 +136,3 @@ def _moving_and_still(truth: NDArray[Any], labels: Labels) -> tuple[NDArray[np.b
 
 def _is_one_of(values: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
     return np.logical_or.reduce([values == label for label in labels])
-
-
-def relative_error(estimate: ArrayLike, truth: ArrayLike) -> float:
-    """Return `||estimate - truth||_F / ||truth||_F`; for a truth of zeros 0 if the estimate is zero too, else inf.
-
-    Examples
-    --------
-    >>> relative_error([3.0, 4.4], [3.0, 4.0])  # doctest: +ELLIPSIS
-    0.08...
-    """
-    estimate, truth = np.asarray(estimate, dtype=np.float64), np.asarray(truth, dtype=np.float64)
-    _check_same_shape("estimate", estimate.shape, truth.shape)
-    error, size = float(np.linalg.norm(estimate - truth)), float(np.linalg.norm(truth))
-    if size == 0.0:
-        return 0.0 if error == 0.0 else float("inf")
-    return error / size
-
-
-def subspace_angle(A: ArrayLike, B: ArrayLike) -> float:
-    """Return the largest principal angle, in degrees, between the row spaces of `A` and `B`.
-
-    If the dimensions differ, it tells how far the smaller space sticks out of the larger one; the space of no
-    dimension lies in every other, at angle 0.
-
-    Parameters
-    ----------
-    A, B : array_like of shape (p, m) and (q, m)
-        Rows that span the two spaces; they need not be independent.
-
-    Returns
-    -------
-    float
-        Angle in [0, 90].
-
-    Examples
-    --------
-    >>> round(subspace_angle([[1.0, 0.0, 0.0]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]), 6)
-    45.0
-    """
-    from scipy.linalg import subspace_angles
-
-    A, B = np.asarray(A), np.asarray(B)
-    if A.ndim != 2 or B.ndim != 2 or A.shape[1] != B.shape[1]:
-        raise ValueError(
-            f"A and B must be matrices with the same number of columns; got shapes {A.shape} and {B.shape}."
-        )
-    bases = _basis_of_rows(A), _basis_of_rows(B)
-    if min(basis.shape[1] for basis in bases) == 0:
-        return 0.0
-    return float(np.degrees(np.max(subspace_angles(*bases))))
-
-
-def _basis_of_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Return orthonormal columns that span the rows, up to the rounding of the type they came in."""
-    from scipy.linalg import orth
-
-    if rows.size == 0:
-        return np.zeros((rows.shape[1], 0))
-    precision = np.finfo(rows.dtype if rows.dtype.kind == "f" else np.float64).eps
-    return np.asarray(orth(rows.T.astype(np.float64), rcond=max(rows.shape) * precision))
-
-
-def _check_same_shape(name: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    if shape != expected:
-        raise ValueError(f"{name} must have the shape of truth, {expected}; got {shape}.")

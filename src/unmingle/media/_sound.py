@@ -1,0 +1,227 @@
+"""Sound files to blocks of samples: by soundfile, and by PyAV what that cannot read."""
+
+import re
+from collections.abc import Callable, Iterator
+from os import PathLike, fspath
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._validation import require
+from ._errors import IncompleteError, MediaError, cause
+from ._folders import files_of
+from ._sound_track import Track
+
+Samples = NDArray[np.float32]
+
+SOUND_SUFFIXES = frozenset(
+    {".aac", ".aif", ".aiff", ".flac", ".m4a", ".mkv", ".mp3", ".mp4", ".oga", ".ogg", ".opus", ".wav", ".webm"}
+)
+"""Names of files that count as sound when a folder is read."""
+_BY_PYAV = frozenset({".aac", ".m4a", ".mkv", ".mov", ".mp3", ".mp4", ".webm"})
+"""Not tried with soundfile, whose decoder of MP3 prints its own notes on damaged files."""
+_BLOCK = 2**17
+"""About so many numbers in a block."""
+_UNKNOWN_SIZE = 2**31 - 2**16
+"""Programs that write to a pipe state at least so many bytes, as they cannot know."""
+
+
+class SoundSource(Iterator[Samples]):
+    """An iterator of blocks of samples that is closed at the end of a with statement.
+
+    Blocks are float32 arrays of shape (n, n_channels) with memory of their own; what was stored as integers lies
+    between -1 and 1. Memory does not depend on the length of the sound.
+
+    Attributes
+    ----------
+    name : str
+        What errors call the source.
+    rate : int
+        Samples in a second.
+    n_channels : int
+        Channels.
+    n_samples : int or None
+        Samples of each channel that the file states to hold; None if it does not say. Formats that were made for films
+        state it to a few thousandths of a second only.
+    """
+
+    def __init__(
+        self,
+        blocks: Iterator[Samples],
+        close: Callable[[], None],
+        *,
+        name: str,
+        rate: int,
+        n_channels: int,
+        n_samples: int | None,
+    ) -> None:
+        self.name, self.rate, self.n_channels, self.n_samples = name, rate, n_channels, n_samples
+        self._blocks, self._close = _checked(blocks, name, rate), close
+
+    def __next__(self) -> Samples:
+        return next(self._blocks)
+
+    def close(self) -> None:
+        """Stop reading; there are no more blocks."""
+        self._blocks = iter(())
+        self._close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Sound(NamedTuple):
+    """A sound as a whole."""
+
+    samples: Samples
+    """(n, n_channels)."""
+    rate: int
+    """Samples in a second."""
+
+
+def open_sound(path: str | PathLike[str]) -> SoundSource:
+    """Open a sound file to be read block by block.
+
+    Parameters
+    ----------
+    path : path
+        A file of WAV, FLAC, Ogg (Vorbis, Opus), AIFF, MP3, AAC, or of MP4, WebM or Matroska, of which the first track
+        of sound is taken. What it is, its content tells.
+
+    Returns
+    -------
+    SoundSource
+        An iterator of blocks, to be closed or used in a with statement.
+
+    Raises
+    ------
+    MediaError
+        The file is missing or holds no sound. While it is read: a sample is no number or, after the last readable
+        block, the file is cut off or damaged (IncompleteError).
+    """
+    place = Path(fspath(path))
+    try:
+        return _opened(place)
+    except OSError as error:
+        raise MediaError(f"{place} cannot be read: {cause(error)}.") from error
+
+
+def read_sound(path: str | PathLike[str]) -> Sound:
+    """Read a sound file as a whole; `open_sound` reads it block by block.
+
+    Parameters
+    ----------
+    path : path
+        The file, as `open_sound` takes it.
+
+    Returns
+    -------
+    Sound
+        `(samples, rate)`, the samples a float32 array of shape (n, n_channels).
+
+    Raises
+    ------
+    MediaError
+        The file is missing, holds no sound, or is cut off or damaged.
+    """
+    with open_sound(path) as source:
+        return Sound(np.concatenate(list(source)), source.rate)
+
+
+def sound_paths(folder: str | PathLike[str]) -> list[Path]:
+    """The sound files of a folder, by their suffixes, in the order of the numbers in their names: song2 before song10.
+
+    Parameters
+    ----------
+    folder : path
+        The folder; folders within and hidden files are passed over.
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    MediaError
+        There is no such folder, or no sound in it.
+    """
+    return files_of(folder, SOUND_SUFFIXES, "sound; expected files such as .wav, .flac, .mp3 or .m4a")
+
+
+def _opened(path: Path) -> SoundSource:
+    if path.is_dir():
+        raise MediaError(f"{path} is a folder; expected a sound file such as .wav.")
+    if not path.exists():
+        raise MediaError(f"{path} does not exist; check its name.")
+    with path.open("rb") as file:
+        if not file.read(1):
+            raise MediaError(f"{path.name} is empty: it has 0 bytes.")
+    suited = path.suffix.lower() not in _BY_PYAV
+    return (_by_soundfile(path) if suited else None) or _by_pyav(path)
+
+
+def _by_soundfile(path: Path) -> SoundSource | None:
+    """The sound, or None if soundfile does not know the format."""
+    library = require("soundfile", "media")
+    try:
+        file = library.SoundFile(path)
+    except (library.LibsndfileError, TypeError):  # a TypeError for names that end in .raw
+        return None
+    if file.frames == 0:
+        file.close()
+        raise MediaError(f"{path.name} holds no samples; expected a sound of one at least.")
+    stated = _stated(file)
+    facts: dict[str, Any] = {"name": path.name, "rate": file.samplerate, "n_channels": file.channels}
+    return SoundSource(_read(library, file, path.name, stated), file.close, n_samples=file.frames, **facts)
+
+
+def _by_pyav(path: Path) -> SoundSource:
+    track = Track(path)
+    facts: dict[str, Any] = {"rate": track.rate, "n_channels": track.n_channels, "n_samples": track.n_samples}
+    return SoundSource(track.blocks(_BLOCK // track.n_channels + 1), track.close, name=path.name, **facts)
+
+
+def _stated(file: Any) -> int:
+    """How many samples the header promises; of a WAV that is cut off, soundfile counts those that are there."""
+    found = re.search(r"^data : (\d+) \(should be (\d+)\)", file.extra_info, re.MULTILINE)
+    promised, there = map(int, found.groups()) if found else (0, 1)
+    cut = there < promised < _UNKNOWN_SIZE
+    return round(file.frames * promised / there) if cut else int(file.frames)
+
+
+def _read(library: Any, file: Any, name: str, stated: int) -> Iterator[Samples]:
+    given = 0
+    while True:
+        try:
+            block = file.read(_BLOCK // file.channels + 1, dtype="float32", always_2d=True)
+        except library.LibsndfileError:  # what it was about to give is lost
+            break
+        if not len(block):
+            break
+        given += len(block)
+        yield block
+    if given < stated:
+        read = f"{given / file.samplerate:.2f} of {stated / file.samplerate:.2f} seconds could be read"
+        raise IncompleteError(f"{name} is cut off or damaged: {read}.", given)
+
+
+def _checked(blocks: Iterator[Samples], name: str, rate: int) -> Iterator[Samples]:
+    given = 0
+    for block in blocks:
+        if not np.isfinite(block).all():
+            first = int(np.argmin(np.isfinite(block).all(axis=1)))
+            seconds = (given + first) / rate
+            seconds = (given + first) / rate
+            raise MediaError(
+                f"{name} holds NaN or infinity, first at {seconds:.3f} seconds; expected numbers: make it 0 there."
+            )
+        given += len(block)
+        yield block
