@@ -4,7 +4,7 @@ import pytest
 from unmingle.apps.audio import Method, Parts
 from unmingle.apps.audio._level import Level
 from unmingle.apps.audio._maskers import ByPassages
-from unmingle.apps.audio._masks import binary, extended, wiener, without_low
+from unmingle.apps.audio._masks import binary, extended, wiener
 
 
 def test_masks_share_every_bin_between_voice_and_music(rng):
@@ -24,11 +24,6 @@ def test_bins_above_the_band_follow_its_upper_quarter():
     np.testing.assert_array_equal(full[:, :4], mask)
     np.testing.assert_allclose(full[:, 4:], [[0.4, 0.4], [0.0, 0.0]])
     assert extended(mask, 4).shape == (2, 4)
-
-
-def test_high_pass_takes_the_low_bins_from_the_voice():
-    mask = without_low(np.ones((2, 4)), np.array([0.0, 50.0, 100.0, 150.0, 200.0]), 100.0)
-    np.testing.assert_array_equal(mask, [[0, 0, 1, 1]] * 2)
 
 
 def test_level_is_the_root_of_the_mean_power_so_far(rng):
