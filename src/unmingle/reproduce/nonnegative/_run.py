@@ -19,8 +19,8 @@ from .._writing import write_text
 from ._data import NonnegativeCase, read_cases
 
 LAYERS, STEP_SIZE, SWEEPS = 5, 0.1, 400
-FORMS = {"untrained": None, "trained, tied": True, "trained, untied": False}
-"""Encoders by name: whether their layers share their numbers."""
+FORMS = {"untrained": None, "trained, untied": False}
+"""Encoders by name: whether their layers share their numbers; None for those that are not trained."""
 HEAD = ["data", "encoder", "mean cost", "above exact", "median gap"]
 
 
@@ -60,7 +60,9 @@ def figures_of(case: NonnegativeCase, max_steps: int, told: Callback) -> dict[st
         encoder = start
         if tied is not None:
             begin = encoder_of(start.components, start.rank_penalty, start.outlier_penalty, tied)
-            encoder = learn.train(begin, train, max_steps=max_steps, step_size=STEP_SIZE, random_state=0).encoder
+            encoder = learn.train(
+                begin, train, fitted=True, max_steps=max_steps, step_size=STEP_SIZE, random_state=0
+            ).encoder
         answer = encoder.encode(test)
         cost = float(np.mean(encoder.cost(test, *answer), dtype=np.float64))
         gap = float(np.median(encoder.gap(test, *answer)))
