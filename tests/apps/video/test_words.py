@@ -2,7 +2,8 @@
 
 import pytest
 
-from unmingle.apps.video._words import clock, facts, share
+from unmingle.apps.video._words import facts
+from unmingle.report import clock, share
 
 CLOCKS = {0.0: "0:00", 59.6: "1:00", 61.2: "1:01", 3725.0: "1:02:05"}
 

@@ -18,6 +18,7 @@ from ._method import Method
 from ._methods import as_method, high_pass_of
 from ._samples import MOST_CHANNELS
 from ._separate import engine_for
+from ._words import song_facts
 
 Array = NDArray[Any]
 
@@ -52,6 +53,11 @@ class SeparatedSong:
     def seconds(self) -> float:
         """Length of the song."""
         return self.n_samples / self.rate
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The song in words, each line with its name."""
+        return song_facts(self)
 
     @property
     def card_(self) -> dict[str, Any]:
