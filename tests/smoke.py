@@ -13,8 +13,9 @@ import zarr
 
 import unmingle
 from unmingle.apps import video
-from unmingle.media import open_frames, open_writer
-from unmingle.synth import low_rank_plus_sparse, surveillance_scene
+from unmingle.media import StemWriter, open_frames, open_writer, read_sound
+from unmingle.metrics import si_sdr
+from unmingle.synth import low_rank_plus_sparse, song, surveillance_scene
 
 MADE = low_rank_plus_sparse(600, 30, 2, noise=0.05, random_state=0)
 
@@ -62,6 +63,18 @@ def films():
     assert np.mean(np.array(found)[20:] == scene.masks[20:]) > 0.95
 
 
+def sounds():
+    made = song(5.0, random_state=0)
+    for suffix in (".wav", ".flac", ".mp3", ".ogg"):
+        paths = {name: f"song.{name}{suffix}" for name in ("voice", "music")}
+        with StemWriter(paths, made.rate, 1) as writer:
+            writer.write({"voice": made.voice, "music": made.music})
+        voice, rate = read_sound(paths["voice"])
+        assert rate == made.rate
+        assert voice.shape == (made.voice.size, 1)
+        assert si_sdr(made.voice, voice[:, 0]) > 10
+
+
 def commands():
     command = Path(sys.executable).with_name("unmingle")
     for arguments in (["demo", "--frames", "20"], ["video", "street.mp4", "--mask", "mask"]):
@@ -75,7 +88,7 @@ def commands():
 if __name__ == "__main__":
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.chdir(folder)
-        for part in (models, streams, encoders, clusters, films, commands):
+        for part in (models, streams, encoders, clusters, films, sounds, commands):
             part()
             print(f"{part.__name__} work")
         os.chdir("/")

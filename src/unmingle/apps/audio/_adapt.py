@@ -22,7 +22,7 @@ class Adaptive(Method):
     summary: ClassVar = "learns the accompaniment of this song while it plays, frame by frame"
     streams: ClassVar = True
 
-    def __init__(self, n_components: int = 25, batch: int = 16, start_size: int = 64, forgetting: Any = "auto") -> None:
+    def __init__(self, n_components: int = 25, batch: int = 8, start_size: int = 32, forgetting: Any = "auto") -> None:
         self.n_components, self.batch = check_count(n_components, "n_components"), check_count(batch, "batch")
         self.start_size, self.forgetting = start_size, forgetting
         self.reset()

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._masks import extended, without_low
+from ._masks import extended
 from ._maskers import Masker
 from ._stft import Analysis, Frames, Synthesis
 
@@ -27,10 +27,11 @@ class Engine:
     """
 
     def __init__(self, frames: Frames, channels: int, dtype: Any, masker: Masker, high_pass: float | None) -> None:
-        self.frames, self.masker, self._high_pass = frames, masker, high_pass
-        self._frequencies = frames.frequencies()
+        self.frames, self.masker = frames, masker
+        self._voiceless = 0 if high_pass is None else int(np.searchsorted(frames.frequencies(), high_pass))
+        """Bins, the lowest, without voice."""
         self.analysis, self.synthesis = Analysis(frames, channels, dtype), Synthesis(frames, channels, dtype)
-        self.sound, self._spectra = np.zeros((0, channels), dtype), [self.analysis.push(np.zeros((0, channels), dtype))]
+        self.sound, self._spectra = np.zeros((0, channels), dtype), list[Array]()
         self.early = frames.span - frames.hop
         """Samples of the synthesis that lie before the first one of the sound."""
 
@@ -38,6 +39,8 @@ class Engine:
         """Take in samples and return those stems that are known by now."""
         self.sound = np.concatenate([self.sound, block])
         spectra = self.analysis.push(block)
+        if not len(spectra):
+            return Stems(self.sound[:0], self.sound[:0])
         self._spectra.append(spectra)
         return self._emit(self.masker.push(self._magnitudes(spectra)))
 
@@ -55,18 +58,18 @@ class Engine:
         seen = spectra[..., : self.frames.looked_at]
         power = seen.real**2
         power += seen.imag**2
-        return np.sqrt(power.mean(axis=1)).astype(np.float32)
+        power = power[:, 0] if power.shape[1] == 1 else power.mean(axis=1)
+        return np.sqrt(power, dtype=np.float32, casting="same_kind")
 
     def _emit(self, mask: Array) -> Stems:
         """Apply the mask to the frames that have waited longest."""
-        waiting, count = np.concatenate(self._spectra), len(mask)
-        self._spectra = [waiting[count:]]
-        if count:
-            mask = without_low(mask, self._frequencies, self._high_pass)
-            masked = waiting[:count] * extended(mask, self.frames.bins)[:, None, :]
-        else:
-            masked = waiting[:0]
-        voice = self.synthesis.push(masked)
+        count = len(mask)
+        if not count:
+            return Stems(self.sound[:0], self.sound[:0])
+        waiting = self._spectra[0] if len(self._spectra) == 1 else np.concatenate(self._spectra)
+        self._spectra = [waiting[count:]] if count < len(waiting) else []
+        mask[:, : self._voiceless] = 0
+        voice = self.synthesis.push(waiting[:count] * extended(mask, self.frames.bins)[:, None, :])
         skipped = min(self.early, len(voice))
         self.early -= skipped
         voice = voice[skipped:]

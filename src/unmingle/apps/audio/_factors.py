@@ -1,5 +1,6 @@
 """Robust NMF of a spectrogram: a few spectra that repeat are the music."""
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,10 @@ from ...estimators import RobustNMF
 from ._method import Method, Parts
 
 Array = NDArray[Any]
+
+
+_MOST = 200
+"""Sweeps for a passage."""
 
 
 class Factors(Method):
@@ -25,6 +30,8 @@ class Factors(Method):
         """The parts of a passage; silence has none."""
         if not magnitudes.any():
             return Parts(np.zeros_like(magnitudes), np.zeros_like(magnitudes))
-        model = RobustNMF(self.n_components, tol=self.tol).fit(magnitudes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a passage that is not quite solved is no harm to a mask
+            model = RobustNMF(self.n_components, tol=self.tol, max_iter=_MOST).fit(magnitudes)
         part = model.decompose(magnitudes)
         return Parts(part.outliers, part.low_rank)

@@ -25,7 +25,7 @@ class Level:
 
     def push(self, magnitudes: Array) -> Array:
         """The level at each frame, that frame included, as a column; 1 before there was any sound."""
-        squares = np.mean(np.square(magnitudes, dtype=np.float64), axis=1)
+        squares = np.einsum("ij,ij->i", magnitudes, magnitudes, dtype=np.float64) / magnitudes.shape[1]
         levels = np.empty((len(squares), 1))
         for i, square in enumerate(squares.tolist()):
             if square > 0:

@@ -50,8 +50,8 @@ class ByPassages:
     masks are out already.
     """
 
-    def __init__(self, method: Method, length: int = PASSAGE, overlap: int = OVERLAP) -> None:
-        self._method, self._length, self._overlap = method, length, overlap
+    def __init__(self, method: Method, length: int | None = None, overlap: int = OVERLAP) -> None:
+        self._method, self._length, self._overlap = method, length or PASSAGE, overlap
         self._frames: Array | None = None
         self._new, self._tail = 0, np.empty((0, 0), np.float32)
 

@@ -37,13 +37,6 @@ def binary(voice: Array, music: Array) -> Array:
     return (np.abs(voice) > np.abs(music)).astype(voice.dtype)
 
 
-def without_low(mask: Array, frequencies: Array, cutoff: float | None) -> Array:
-    """The mask, zero below a frequency; in place. None leaves it as it is."""
-    if cutoff is not None:
-        mask[:, frequencies[: mask.shape[1]] < cutoff] = 0
-    return mask
-
-
 def extended(mask: Array, bins: int) -> Array:
     """The mask for so many bins: above those it was made for, the mean of its upper quarter goes on."""
     known = mask.shape[1]

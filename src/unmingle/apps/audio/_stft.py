@@ -3,9 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from scipy import fft
 
 from ..._validation import check_positive
 
@@ -95,8 +93,10 @@ class Analysis:
         self.held = signal[count * hop :]
         if not count:
             return np.empty((0, block.shape[1], self._frames.bins), np.result_type(block.dtype, np.complex64))
-        cut = sliding_window_view(signal, window, axis=0)[: (count - 1) * hop + 1 : hop]
-        return fft.rfft(cut * self._window, axis=-1)
+        cut = np.empty((count, block.shape[1], window), signal.dtype)
+        for i, frame in enumerate(cut):
+            np.multiply(signal[i * hop : i * hop + window].T, self._window, out=frame)
+        return np.fft.rfft(cut)
 
 
 class Synthesis:
@@ -112,7 +112,7 @@ class Synthesis:
         channels = self.tail.shape[1]
         if not count:
             return np.empty((0, channels), self.tail.dtype)
-        parts = fft.irfft(spectra, n=frames.window, axis=-1)[..., -frames.span :] * self._window
+        parts = np.fft.irfft(spectra, n=frames.window)[..., -frames.span :] * self._window
         overlaps = frames.span // frames.hop
         sound = np.zeros((count + overlaps - 1, channels, frames.hop), self.tail.dtype)
         for i in range(overlaps):
