@@ -110,6 +110,31 @@ def curves(
     return (f'<div class="wide">{plot}</div>' if long else plot) + _legend([s.name for s in series], list(levels))
 
 
+def shades(picture: str, x: Axis, y: Axis, ends: tuple[float, float], description: str) -> str:
+    """Return a picture between two axes, both of which begin at 0.
+
+    Parameters
+    ----------
+    picture : str
+        The address of the picture, which may be a data URI; its upper right corner is at the ends.
+    x, y : Axis
+        What is across, and what is up.
+    ends : tuple of float
+        Where x and y end.
+    description : str
+        For those who do not see it.
+    """
+    room = _Room(_fitted(x, (0.0, ends[0]), 10), _fitted(y, (0.0, ends[1]), 4), 960, 260)
+    image = (
+        f'<image href="{picture}" x="{room.left}" y="{room.top}" width="{room.end - room.left}" '
+        f'height="{room.base - room.top}" preserveAspectRatio="none"/>'
+    )
+    return (
+        f'<div class="wide"><svg class="plot long" viewBox="0 0 {room.width} {room.height}" role="img" '
+        f'aria-label="{escape(description)}">{_labels(room)}{image}</svg></div>'
+    )
+
+
 @dataclass(frozen=True)
 class _Scale:
     """An axis from one place to another, and what is written where."""

@@ -28,12 +28,12 @@ def png(picture: Array) -> bytes:
 
 def image(picture: Array, description: str) -> str:
     """Return a picture as an element of the page."""
-    return f'<img src="{_data_uri("image/png", png(picture))}" alt="{escape(description)}">'
+    return f'<img src="{data_uri("image/png", png(picture))}" alt="{escape(description)}">'
 
 
 def photo(jpeg: bytes, description: str) -> str:
     """Return the content of a JPEG file as an element of the page."""
-    return f'<img src="{_data_uri("image/jpeg", jpeg)}" alt="{escape(description)}">'
+    return f'<img src="{data_uri("image/jpeg", jpeg)}" alt="{escape(description)}">'
 
 
 def film(pictures: Sequence[Array], still: Array, description: str, *, frames_per_second: float = 12.0) -> str:
@@ -42,8 +42,8 @@ def film(pictures: Sequence[Array], still: Array, description: str, *, frames_pe
     buffer = BytesIO()
     duration = round(1000.0 / frames_per_second)
     first.save(buffer, "WEBP", save_all=True, append_images=others, duration=duration, loop=0, quality=75, method=2)
-    quiet = _data_uri("image/png", png(still))
-    moving = _data_uri("image/webp", buffer.getvalue())
+    quiet = data_uri("image/png", png(still))
+    moving = data_uri("image/webp", buffer.getvalue())
     return (
         f'<picture><source media="(prefers-reduced-motion: reduce)" srcset="{quiet}">'
         f'<img src="{moving}" alt="{escape(description)}"></picture>'
@@ -112,7 +112,8 @@ def _image(picture: Array) -> Any:
     return require("PIL.Image", "cli").fromarray(pixels(picture))
 
 
-def _data_uri(media_type: str, content: bytes) -> str:
+def data_uri(media_type: str, content: bytes) -> str:
+    """Return the content of a file as an address that needs no file."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 

@@ -1,25 +1,47 @@
 """Songs: voice and music, from a file or as a stream."""
 
 from ._adapt import Adaptive
+from ._drivers import Device, Loopback, SoundCard, devices
 from ._encoder import Encoded
 from ._engine import Stems
 from ._exact import Proximal, Pursuit
+from ._excerpt import Excerpt
 from ._factors import Factors
+from ._files import STEMS, SeparatedSong, separate_file
+from ._live import Driver, Heard, Session, listen
 from ._method import Method, Parts
 from ._methods import METHODS
+from ._plan import PlannedSong, plan_songs
+from ._report import report_page, write_report
 from ._separate import separate
 from ._stream import Stream
 
 __all__ = [
     "METHODS",
+    "STEMS",
     "Adaptive",
+    "Device",
+    "Driver",
     "Encoded",
+    "Excerpt",
     "Factors",
+    "Heard",
+    "Loopback",
     "Method",
     "Parts",
+    "PlannedSong",
     "Proximal",
     "Pursuit",
+    "SeparatedSong",
+    "Session",
+    "SoundCard",
     "Stems",
     "Stream",
+    "devices",
+    "listen",
+    "plan_songs",
+    "report_page",
     "separate",
+    "separate_file",
+    "write_report",
 ]

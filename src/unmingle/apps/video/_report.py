@@ -5,11 +5,12 @@ from html import escape
 from typing import Any
 
 from ... import __version__, report
+from ...report import clock, counted, share
 from ._events import Event
 from ._highlights import VIEWS, Highlights, Moment
 from ._stream import Stream
 from ._watched import Watched
-from ._words import EVENT_HEAD, clock, counted, event_cells, facts, settings_in_words, share, whole
+from ._words import EVENT_HEAD, event_cells, facts, settings_in_words, whole
 
 MOST_EVENTS = 200
 """A table that can still be read; the file of events has them all."""

@@ -1,0 +1,241 @@
+"""The command `unmingle audio`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._shared import console
+from ._shared.interrupts import Interrupts, exit_code
+from ._shared.options import Json, Quiet, one_of, suffixed
+from ._shared.paths import ready_folder
+
+if TYPE_CHECKING:
+    from ..apps.audio import Method, PlannedSong, SeparatedSong
+
+FORMATS = ("flac", "wav", "mp3", "ogg", "opus")
+METHODS = ("pcp", "proximal", "nmf", "adapt", "encoder")
+STEMS = ("voice", "music")
+
+
+def stems_of(text: str) -> list[str]:
+    """Read which stems are wanted."""
+    wanted = text.split(",")
+    if not set(wanted) <= set(STEMS) or len(set(wanted)) < len(wanted):
+        raise typer.BadParameter(f"expected voice, music or voice,music; got {text!r}.")
+    return wanted
+
+
+def hertz(text: str) -> float | str | None:
+    """Read a frequency: a number, "none" or "auto"."""
+    if text in ("auto", "none"):
+        return text if text == "auto" else None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise typer.BadParameter(f"expected hertz of at least 0, 'none' or 'auto'; got {text!r}.")
+    return value
+
+
+def _optional(check: Any) -> Any:
+    return lambda value: None if value is None else check(value)
+
+
+Sources = Annotated[list[Path] | None, typer.Argument(metavar="IN", help="Sound files, and folders of them.")]
+Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="DIR", help="Folder for the stems.")]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="|".join(FORMATS),
+        callback=one_of(FORMATS),
+        help="Of the stems; flac and wav lose nothing, and a wav is never scaled.",
+    ),
+]
+MethodName = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="|".join(METHODS),
+        callback=_optional(one_of(METHODS)),
+        help="How to tell voice from music; pcp by default, adapt with --live.",
+    ),
+]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", callback=suffixed(".safetensors"), help="The network of --method encoder, a saved encoder."
+    ),
+]
+StemNames = Annotated[Any, typer.Option("--stems", parser=stems_of, metavar="voice,music", help="What to write.")]
+HighPass = Annotated[
+    Any,
+    typer.Option(parser=hertz, metavar="HZ|none|auto", help="There is no voice below; auto for what helps the method."),
+]
+Report = Annotated[bool, typer.Option("--report", help="Write a page for each song, with sounds and spectrograms.")]
+Live = Annotated[bool, typer.Option("--live", help="Separate what the microphone hears, and play it, until Ctrl-C.")]
+Hear = Annotated[str, typer.Option(metavar="voice|music", callback=one_of(STEMS), help="What to play; with --live.")]
+FromFile = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="FILE", help="With --live: this file, not a microphone; nothing is heard."),
+]
+LowLatency = Annotated[bool, typer.Option("--low-latency", help="With --live: 32 ms sooner, a little less sharp.")]
+Source = Annotated[str | None, typer.Option("--input", metavar="DEVICE", help="With --live: number or name.")]
+Target = Annotated[str | None, typer.Option("--output", metavar="DEVICE", help="With --live: number or name.")]
+Devices = Annotated[bool, typer.Option("--devices", help="List the devices for sound, and end.")]
+
+
+def run(
+    sources: Sources = None,
+    out: Out = None,
+    kind: Format = "flac",
+    method: MethodName = None,
+    model: Model = None,
+    stems: StemNames = "voice,music",
+    high_pass: HighPass = "auto",
+    report: Report = False,
+    live: Live = False,
+    hear: Hear = "voice",
+    from_file: FromFile = None,
+    low_latency: LowLatency = False,
+    source: Source = None,
+    target: Target = None,
+    devices: Devices = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Separate songs into voice and music, DIR/NAME.voice.flac and DIR/NAME.music.flac, which add up to the song.
+
+    Files may have any length, rate and number of channels. A file that cannot be read is told at the end, when all
+    others are finished.
+
+    unmingle audio song.mp3 -o stems --report
+
+    unmingle audio album/ -o karaoke --stems music --format ogg
+
+    unmingle audio --live --hear music
+    """
+    if devices:
+        _list_devices(as_json=as_json)
+        return
+    only_live = {"--from": from_file, "--low-latency": low_latency or None, "--input": source, "--output": target}
+    _check_options(sources, out, live=live, only_live=only_live, report=report)
+    with console.warnings_as_sentences():
+        way = _method(method or ("encoder" if model else "adapt" if live else "pcp"), model)
+        if live:
+            _listen(way, high_pass, hear, from_file, (source, target), low_latency, quiet=quiet, as_json=as_json)
+            return
+        from ..apps.audio import plan_songs
+
+        plans = plan_songs(sources or [], ready_folder(out or Path(), "-o"), suffix=f".{kind}", stems=stems)
+        _separate(plans, way, high_pass, report=report, quiet=quiet, as_json=as_json)
+
+
+def _check_options(
+    sources: list[Path] | None, out: Path | None, *, live: bool, only_live: dict[str, Any], report: bool
+) -> None:
+    given = [option for option, value in only_live.items() if value is not None]
+    if live and (sources or out or report):
+        raise typer.BadParameter("--live takes no IN, -o and --report; --from FILE plays a file.")
+    if live and "--from" in given and {"--input", "--output"} & set(given):
+        raise typer.BadParameter("--from takes the place of devices; leave --input and --output out.")
+    if not live and given:
+        raise typer.BadParameter(f"{', '.join(given)} can be used with --live only.")
+    if not live and not sources:
+        raise typer.BadParameter("expected sound files or folders to separate, or --live.")
+    if not live and out is None:
+        raise typer.BadParameter("expected -o DIR, the folder for the stems.")
+
+
+def _method(name: str, model: Path | None) -> "Method":
+    from ..apps.audio import METHODS as KINDS
+    from ..apps.audio import Encoded
+
+    if name != "encoder":
+        if model is not None:
+            raise typer.BadParameter(f"--model is for --method encoder; {name} needs none.")
+        return KINDS[name]()
+    if model is None:
+        raise typer.BadParameter("--method encoder needs a network: name a saved one by --model.")
+    from ._shared.streams import load_network
+
+    return Encoded(load_network(model))
+
+
+def _separate(
+    plans: "list[PlannedSong]", method: "Method", high_pass: Any, *, report: bool, quiet: bool, as_json: bool
+) -> None:
+    """Separate one song after the other; those that fail are told at the end."""
+    done: list[dict[str, Any]] = []
+    failures: list[Exception] = []
+    with Interrupts() as interrupts:
+        try:
+            for number, plan in enumerate(plans, start=1):
+                try:
+                    with interrupts.allowed():
+                        song, page = _one(plan, method, high_pass, f"{number}/{len(plans)}", report=report, quiet=quiet)
+                except (ValueError, OSError) as error:
+                    failures.append(error)
+                    continue
+                failures += [song.incomplete] if song.incomplete is not None else []
+                done.append({**song.card_, "report": page})
+                if not quiet and not as_json:
+                    console.show(console.facts(song.facts), **song.written, **({"report": page} if page else {}))
+        except KeyboardInterrupt as interrupt:
+            console.say(f"Interrupted; {len(done)} of {len(plans)} songs are finished and kept, of others nothing is.")
+            raise typer.Exit(exit_code(interrupt)) from None
+    if as_json:
+        console.print_json({"songs": done, "failures": [str(failure) for failure in failures]})
+    for failure in failures:
+        console.say_failure(failure)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _one(
+    plan: "PlannedSong", method: "Method", high_pass: Any, place: str, *, report: bool, quiet: bool
+) -> "tuple[SeparatedSong, Path | None]":
+    from ..apps.audio import separate_file, write_report
+
+    with console.counter(f"Separating {plan.source.name} ({place})", None, quiet=quiet) as advance:
+        song = separate_file(
+            plan.source, plan.stems, method=method, high_pass=high_pass, excerpt=report, callback=advance
+        )
+        return song, write_report(song, plan.report) if report else None
+
+
+def _listen(
+    method: "Method", high_pass: Any, hear: str, from_file: Path | None, devices: tuple[str | None, str | None],
+    low_latency: bool, *, quiet: bool, as_json: bool,
+) -> None:  # fmt: skip
+    from ..apps.audio import Loopback, SoundCard, Stream, listen
+
+    if not method.streams:
+        Stream(16000, method=method)
+    driver = SoundCard(*map(_device, devices)) if from_file is None else Loopback(from_file)
+    stream = Stream(driver.rate, channels=driver.channels, method=method, high_pass=high_pass, low_latency=low_latency)
+    say = (lambda sentence: None) if quiet or as_json else console.say
+    say("Getting ready ...")
+    with Interrupts() as interrupts, interrupts.allowed():
+        heard = listen(driver, stream, hear=hear, ready=lambda: say(f"Playing the {hear}; Ctrl-C ends it."))
+    if as_json:
+        console.print_json(heard.card_)
+    elif not quiet:
+        console.show(console.facts(heard.facts))
+
+
+def _device(text: str | None) -> int | str | None:
+    return int(text) if text is not None and text.isdecimal() else text
+
+
+def _list_devices(*, as_json: bool) -> None:
+    from ..apps.audio import devices
+
+    found = devices()
+    if as_json:
+        console.print_json({"devices": [device._asdict() for device in found]})
+        return
+    rows = [[f"{d.number}: {d.name}", str(d.inputs), str(d.outputs), f"{d.rate:g}"] for d in found]
+    console.show(console.table(["device", "inputs", "outputs", "rate"], rows) if rows else "no devices for sound")
