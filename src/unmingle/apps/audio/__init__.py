@@ -14,6 +14,7 @@ from ._methods import METHODS
 from ._plan import PlannedSong, plan_songs
 from ._report import report_page, write_report
 from ._separate import separate
+from ._spectrogram import spectrograms
 from ._stream import Stream
 
 __all__ = [
@@ -43,5 +44,6 @@ __all__ = [
     "report_page",
     "separate",
     "separate_file",
+    "spectrograms",
     "write_report",
 ]
