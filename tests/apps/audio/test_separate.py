@@ -89,7 +89,7 @@ def test_long_songs_are_solved_passage_by_passage(song, monkeypatch):
     monkeypatch.setattr(_maskers, "PASSAGE", 200)
     lengths = []
 
-    class Told(audio.Pursuit):
+    class Told(audio.ExactPursuit):
         def parts(self, magnitudes):
             lengths.append(len(magnitudes))
             return super().parts(magnitudes)

@@ -4,9 +4,9 @@ from ._adapt import Adaptive
 from ._drivers import Device, Loopback, SoundCard, devices
 from ._encoder import Encoded
 from ._engine import Stems
-from ._exact import Proximal, Pursuit
+from ._exact import ExactProximal, ExactPursuit
 from ._excerpt import Excerpt
-from ._factors import Factors
+from ._factors import RepeatedSpectra
 from ._files import STEMS, SeparatedSong, separate_file
 from ._live import Driver, Heard, Session, listen
 from ._method import Method, Parts
@@ -25,14 +25,14 @@ __all__ = [
     "Driver",
     "Encoded",
     "Excerpt",
-    "Factors",
+    "RepeatedSpectra",
     "Heard",
     "Loopback",
     "Method",
     "Parts",
     "PlannedSong",
-    "Proximal",
-    "Pursuit",
+    "ExactProximal",
+    "ExactPursuit",
     "SeparatedSong",
     "Session",
     "SoundCard",
