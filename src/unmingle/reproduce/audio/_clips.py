@@ -13,6 +13,8 @@ Array = NDArray[Any]
 
 TRAINING_SINGERS = ("abjones", "amy")
 """All others are tested on."""
+RATE = 16000
+"""Samples in a second."""
 LONGEST = 29.0
 """Seconds of a clip: it is solved as one passage."""
 
@@ -55,8 +57,10 @@ class Clip(NamedTuple):
         return f"{self.path.name}, {self.path.stat().st_size} bytes"
 
     def read(self) -> Song:
-        """The song, each channel over its norm; refuse what is silent, too long, or has no two channels."""
+        """The song, each channel over its norm; refuse what is silent, too long, or no clip of MIR-1K."""
         samples, rate = read_sound(self.path)
+        if rate != RATE:
+            raise DataMissing(f"{self.path} should have {RATE} samples a second, not {rate}.")
         if samples.shape[1] != 2 or not samples.any(axis=0).all():
             raise DataMissing(
                 f"{self.path} should have two channels with sound, music to the left, voice to the right."
