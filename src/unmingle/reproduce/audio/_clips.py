@@ -19,7 +19,7 @@ LONGEST = 29.0
 """Seconds of a clip: it is solved as one passage."""
 
 
-class Song(NamedTuple):
+class KnownSong(NamedTuple):
     """Voice and music, each of energy one; together they are the mixture, at 0 dB."""
 
     voice: Array
@@ -56,7 +56,7 @@ class Clip(NamedTuple):
         """Which file it is."""
         return f"{self.path.name}, {self.path.stat().st_size} bytes"
 
-    def read(self) -> Song:
+    def read(self) -> KnownSong:
         """The song, each channel over its norm; refuse what is silent, too long, or no clip of MIR-1K."""
         samples, rate = read_sound(self.path)
         if rate != RATE:
@@ -69,17 +69,17 @@ class Clip(NamedTuple):
             raise DataMissing(f"{self.path} lasts {len(samples) / rate:.0f} seconds; clips have at most {LONGEST:g}.")
         sources = samples.T.astype(np.float64)
         music, voice = sources / np.linalg.norm(sources, axis=1, keepdims=True)
-        return Song(voice, music, rate)
+        return KnownSong(voice, music, rate)
 
 
-class Clips(NamedTuple):
+class ClipSplit(NamedTuple):
     """Those to learn from and those to be tested on."""
 
     train: list[Clip]
     test: list[Clip]
 
 
-def find_clips(folder: str | Path) -> Clips:
+def find_clips(folder: str | Path) -> ClipSplit:
     """The clips of a folder.
 
     Parameters
@@ -92,13 +92,13 @@ def find_clips(folder: str | Path) -> Clips:
     for home in (folder / "audio" / "mir1k", folder):
         train, test = _sounds(home / "train"), _sounds(home / "test")
         if train and test:
-            return Clips(train, test)
+            return ClipSplit(train, test)
     for home in (folder, folder / "Wavfile", folder / "MIR-1K" / "Wavfile"):
         clips = _sounds(home)
         train = [clip for clip in clips if clip.singer in TRAINING_SINGERS]
         test = [clip for clip in clips if clip.singer not in TRAINING_SINGERS]
         if train and test:
-            return Clips(train, test)
+            return ClipSplit(train, test)
     raise DataMissing(
         f"{folder} holds no songs: expected audio/mir1k/train and audio/mir1k/test, or Wavfile as MIR-1K has it, with "
         "files SINGER_SONG_CLIP.flac or .wav; point to such a folder with --data or UNMINGLE_DATA."

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...apps.audio import Method, Parts, Stems, separate
-from ._clips import Song
+from ._clips import KnownSong
 
 Array = NDArray[Any]
 
@@ -84,7 +84,7 @@ def streamed(method: Method, sound: Array, rate: int) -> Parts:
     return Parts(*(np.concatenate(parts) for parts in zip(*listener.found, strict=True)))
 
 
-def masked(song: Song, parts: Parts, variant: str) -> Stems:
+def masked(song: KnownSong, parts: Parts, variant: str) -> Stems:
     """Voice and music of a mixture by the mask of the parts.
 
     The Wiener mask is v^2 / (v^2 + m^2). The binary one is 1 where |v| > |m|: the Wiener mask of itself and its

@@ -12,7 +12,7 @@ from ...encoder import Encoder
 from ...iterate import Callback, Progress
 from .._experiment import Table
 from .._writing import write_text
-from ._clips import Clip, Clips, find_clips
+from ._clips import Clip, ClipSplit, find_clips
 from ._encoders import COMPONENTS, FRAMES, LAYERS, OUTLIER_PENALTY, RANK_PENALTY, STEP_SIZE, encoders_for
 from ._kept import KeptCells
 from ._page import audio_page, short_rows, verdict_rows
@@ -92,7 +92,7 @@ def _key(row: str, clip: Clip, encoders: Mapping[str, Encoder]) -> str:
     return f"{row}; {settings}; {clip.described()}; {numbers.hexdigest()[:16]}; unmingle {__version__}"
 
 
-def _settings(clips: Clips, max_steps: int) -> dict[str, Any]:
+def _settings(clips: ClipSplit, max_steps: int) -> dict[str, Any]:
     return {
         "steps": max_steps,
         "step_size": STEP_SIZE,

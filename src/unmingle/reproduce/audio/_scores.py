@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ...metrics import bss_eval, snr, weighted_mean
-from ._clips import Song
-from ._rows import Answer
+from ._clips import KnownSong
+from ._rows import SeparatedClip
 
 SOURCES = ("voice", "music")
 TAPS = {"": 1, "3": 512}
@@ -15,7 +15,7 @@ TAPS = {"": 1, "3": 512}
 MEASURES = ("nsdr", "sir", "sar", "nsdr3", "sir3", "sar3", "snr")
 
 
-def cell_of(song: Song, found: Answer) -> dict[str, Any]:
+def cell_of(song: KnownSong, found: SeparatedClip) -> dict[str, Any]:
     """Scores of an answer: for each mask and source all measures, in decibels.
 
     NSDR is the SDR less that of the mixture as an estimate of the same source.
