@@ -7,7 +7,7 @@ import pytest
 import soundfile
 
 from unmingle import synth
-from unmingle.apps.audio import Adaptive, Factors, Parts, separate
+from unmingle.apps.audio import Adaptive, Parts, RepeatedSpectra, separate
 from unmingle.decomposition import decompose
 from unmingle.metrics import nsdr, si_sdr, snr
 from unmingle.reproduce import EXPERIMENTS, DataMissing
@@ -112,7 +112,7 @@ def test_masks_are_those_of_the_app(song):
     truth = Parts(spectrogram(song.voice, song.rate), spectrogram(song.music, song.rate))
     X = spectrogram(song.mixture, song.rate)
     for found, method in (
-        (Factors(3).parts(X), Factors(3)),
+        (RepeatedSpectra(3).parts(X), RepeatedSpectra(3)),
         (streamed(Adaptive(5), song.mixture, song.rate), Adaptive(5)),
     ):
         ours, theirs = masked(song, found, "Wiener, 100 Hz"), separate(song.mixture, song.rate, method=method)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...apps.audio import Adaptive, Encoded, Factors, Parts, Stems
+from ...apps.audio import Adaptive, Encoded, Parts, RepeatedSpectra, Stems
 from ...decomposition import decompose
 from ...encoder import Encoder
 from ._clips import KnownSong
@@ -75,7 +75,7 @@ def _proximal(song: KnownSong, encoders: Encoders) -> Solved:
 
 
 def _factors(song: KnownSong, encoders: Encoders) -> Solved:
-    return Solved(Factors().parts(spectrogram(song.mixture, song.rate)))
+    return Solved(RepeatedSpectra().parts(spectrogram(song.mixture, song.rate)))
 
 
 def _encoded(name: str) -> Callable[[KnownSong, Encoders], Solved]:
