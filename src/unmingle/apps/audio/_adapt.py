@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from ..._schema import LEAST, Count, Either, Number, OneOf, Record, Rule
 from ..._schema import Array as Rows
 from ..._validation import check_count
-from ...estimators import OnlineRobustNMF
 from ._method import Method, Parts
 from ._stft import BINS
 
@@ -29,7 +28,7 @@ class Adaptive(Method):
 
     def reset(self) -> None:
         """Forget the song."""
-        self.model = OnlineRobustNMF(
+        self.model = _tracker()(
             self.n_components, start_size=self.start_size, batch_size=self.batch, forgetting=self.forgetting
         )
         self.waiting: list[Array] = []
@@ -68,14 +67,21 @@ class Adaptive(Method):
         if len(method.waiting) >= method.batch:
             raise ValueError(f"at most {method.batch - 1} frames wait for the next lesson, not {len(method.waiting)}")
         if "model" in content:
-            method.model = OnlineRobustNMF._from_store(content["model"])
+            method.model = _tracker()._from_store(content["model"])
         return method
 
     @classmethod
     def _schema(cls, content: Any) -> Rule:
         frames = Rows(("float32",), "waiting", ("m", "bins"), low=0.0)
-        model = OnlineRobustNMF._schema(content.get("model")) if isinstance(content, dict) else Record({})
+        model = _tracker()._schema(content.get("model")) if isinstance(content, dict) else Record({})
         return Record(_SETTINGS, {"waiting": frames, "model": model})
+
+
+def _tracker() -> Any:
+    """Imported when first used: scikit-learn takes 85 MB, which other methods do not need."""
+    from ...estimators import OnlineRobustNMF
+
+    return OnlineRobustNMF
 
 
 _SETTINGS: dict[str, Rule] = {

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._validation import check_count
-from ...estimators import RobustNMF
 from ._method import Method, Parts
 
 Array = NDArray[Any]
@@ -30,6 +29,8 @@ class Factors(Method):
         """The parts of a passage; silence has none."""
         if not magnitudes.any():
             return Parts(np.zeros_like(magnitudes), np.zeros_like(magnitudes))
+        from ...estimators import RobustNMF  # scikit-learn takes 85 MB, which other methods do not need
+
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a passage that is not quite solved is no harm to a mask
             model = RobustNMF(self.n_components, tol=self.tol, max_iter=_MOST).fit(magnitudes)
