@@ -13,6 +13,7 @@ from ._answers import exact_answer, robust_weights
 from ._description import departure, describe, relative_difference
 from ._encoder import STRUCTURES, Encoder
 from ._layers import Layers, Signs, clip_towards, propagate, stretched
+from ._left_out import as_left_out
 from ._stored import ENCODER, LAYERS, MOST_LAYERS
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Encoder",
     "Layers",
     "Signs",
+    "as_left_out",
     "clip_towards",
     "departure",
     "describe",

@@ -88,9 +88,9 @@ def stretched(layers: Layers, components: Array, lam_star: float, damping: float
     hessian = wide @ wide.T + lam_star * np.eye(q)
     P = np.linalg.inv(hessian + damping * np.diag(np.diag(hessian)))
     H, G = length * P @ wide, np.eye(q) - length * hessian @ P
-    encoder = np.repeat(H[None], depth, axis=0)
-    encoder[0] /= length if depth > 1 else 1.0
-    feedback = np.repeat(G[None], depth, axis=0)
+    encoder, feedback = (np.repeat(part[None], depth, axis=0) for part in (H, G))
+    if depth > 1:
+        encoder[0], feedback[0] = P @ wide, np.eye(q) - hessian @ P
     dtype = layers.threshold.dtype
     parts = {"encoder": encoder, "feedback": feedback, "readout": H, "readout_feedback": G}
     return layers._replace(**{name: np.ascontiguousarray(part, dtype=dtype) for name, part in parts.items()})

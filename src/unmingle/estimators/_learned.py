@@ -309,7 +309,7 @@ class LearnedRobustPCA(WindowLearner):
         steps = min(ceil(check_positive(self.max_passes, "max_passes") * per_pass), max_steps)
         training = self._train(
             start, rows, steps, share, self._seed, callback=callback, checkpoint=checkpoint,
-            update_dictionary=bool(self.update_dictionary),
+            update_dictionary=bool(self.update_dictionary), fitted=self._knows_its_samples and problem is None,
         )  # fmt: skip
         self.rank_penalty_, self.outlier_penalty_ = lam_star, lam
         self._adopt(training.encoder)
@@ -319,6 +319,11 @@ class LearnedRobustPCA(WindowLearner):
         self._window = Window(nothing, nothing, self._sums(rows.take(slice(-window, None))), False, len(rows.X))
         self.card_ = card_of(self, rows.X, training)
         return self
+
+    @property
+    def _knows_its_samples(self) -> bool:
+        """Whether the layers should be trained as if the components had not been fitted to the samples."""
+        return self.nonnegative and not self.update_dictionary and not LOSSES[self.loss].true_parts
 
     def _solve(self, X: Array) -> tuple[Array, float, Any]:
         """The dictionary of (4), and the penalties."""

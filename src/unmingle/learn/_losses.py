@@ -33,12 +33,15 @@ class Loss:
         The dictionary is then fitted to the background, else to the cleaned samples x - o.
     keeps_readout : bool
         Whether the readout of Algorithm 1 is the best one by this loss, for signed codes with nothing missing.
+    mixes : bool
+        Whether a mixture of two samples, with that of their targets, is a sample to learn from, too.
     """
 
     name: str = ""
     targets: tuple[str, ...] | None = None
     true_parts = False
     keeps_readout = False
+    mixes = False
 
     def __call__(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
         """The cost of each sample, shape (n,).
@@ -88,6 +91,7 @@ class _Unsupervised(Loss):
     name = "unsupervised"
     targets = ()
     keeps_readout = True
+    mixes = True
 
     def __call__(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
         from ._functions import misfit_cost
@@ -121,6 +125,7 @@ class _Source(Loss):
     name = "source"
     targets = ("background", "foreground")
     true_parts = True
+    mixes = True
 
     def __call__(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
         background, foreground = block.targets

@@ -30,6 +30,16 @@ class Block(NamedTuple):
         known = None if self.known is None else self.known[rows]
         return Block(self.x[rows], known, tuple(target[rows] for target in self.targets))
 
+    def mixed(self, others: Tensor, shares: Tensor) -> "Block":
+        """Mixtures w x + (1 - w) x' of each sample and another one; what is missing in either is missing."""
+        other, w = self.take(others), shares[:, None]
+        known = self.known
+        if known is not None and other.known is not None:
+            known = torch.where(w < 1, known * other.known, known)
+        targets = tuple(w * own + (1 - w) * new for own, new in zip(self.targets, other.targets, strict=True))
+        x = w * self.x + (1 - w) * other.x
+        return Block(masked(x, known), known, targets)
+
 
 class Answer(NamedTuple):
     """What the network says about a block of samples."""
@@ -63,6 +73,7 @@ class Network(nn.Module):
 
     components: Tensor
     outlier_penalty: Tensor
+    decoder: Tensor
     readout: Tensor
     threshold: Tensor
 
@@ -105,6 +116,10 @@ class Network(nn.Module):
         shape = self._shape
         codes, cleaned = propagate(self.layers, self.components, shape.n_layers, shape.signs, x, known, init, clipped)
         return Answer(codes, masked(x - cleaned, known), codes @ self.components)
+
+    def size_of(self, parameter: Tensor) -> float:
+        """Mean size of the entries of a parameter: steps are shares of it."""
+        return float(parameter.detach().abs().mean()) if parameter.numel() else 0.0
 
     @torch.no_grad()
     def keep_feasible(self) -> None:

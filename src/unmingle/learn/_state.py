@@ -15,6 +15,7 @@ from .. import store
 from .._schema import LARGEST, Array, Count, Each, MismatchError, Number, Record, Row, Rule, Table, check
 from ..encoder import Encoder, Layers, departure, stretched
 from ._network import Network, trained_names
+from ._steps import StepNetwork
 from ._task import Task
 
 _ROUNDING = 1e-5
@@ -24,7 +25,7 @@ _SAME = 1e-3
 """A readout that differs from the best one by no more than this share of its largest entry is the best one."""
 
 _DAMPINGS, _LENGTHS = (0.3, 1.0, 3.0), (1.0, 2.0, 3.0, 5.0)
-"""Of steps that training with nonnegative codes may begin from."""
+"""Of steps that training of directions may begin from."""
 
 _WORSE = 0.005
 """Share of the cost by which a network may be above the best without being taken back."""
@@ -56,6 +57,8 @@ class State:
     caution: float = 1.0
     """What steps are multiplied by: halved whenever they were too large."""
     history: list[Look] = field(default_factory=list)
+    begun: Encoder | None = None
+    """Where training of everything began, if that is not the start."""
 
     @classmethod
     def of(cls, start: Encoder, seed: int, checkpoint: Any, setup: dict[str, Any], keeps_readout: bool) -> "State":
@@ -69,44 +72,40 @@ class State:
             start = _with_numbers(start, stored["start"])
         network = Network(start)
         network.readout.requires_grad_(not (keeps_readout and _reads_out_best(start)))
-        trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
-        groups = [{"params": [parameter], "size": _size(parameter)} for parameter in trained]
-        state = cls(network, torch.optim.Adam(groups, betas=(0.9, 0.99)), start, start, seed)
+        state = cls(network, _optimizer(network), start, start, seed)
         if stored is not None:
-            state._go_on_from(stored)
+            state._resume(stored)
         return state
 
-    def begin(self, task: Task, steps: int) -> None:
-        """Look at the start; then, with nonnegative codes, go on from longer steps if these cost less.
+    @property
+    def learns_steps_first(self) -> bool:
+        """Whether the layers of the start are gradient steps for nonnegative codes, not trained."""
+        return self.start.nonnegative_codes and departure(self.start) <= _SAME
 
-        Parameters move by shares of their size there; a checkpoint finds the same place again.
-        """
-        now, fresh = self.network.to_encoder(), not self.history
-        if fresh:
-            self.look(task, steps)
-        if not self.start.nonnegative_codes or departure(self.start) > _SAME:
-            return
-        chosen, cost = self._longer_steps(task)
-        for group in self.optimizer.param_groups:
-            group["size"] = _size(group["params"][0])
-        if not fresh:
-            self.network.take(now)
-        elif cost < self.history[0].cost:
-            self.best = chosen
-            self.history.append(Look(0, steps, cost, cost))
-
-    def _longer_steps(self, task: Task) -> tuple[Encoder, float]:
-        """The start or, if one of them costs less, the best of the layers with other steps; the network takes it."""
-        start = self.start
+    def of_steps(self, task: Task, steps: int) -> "State":
+        """Training of the directions alone, from the best of the longer steps if it costs less than the start."""
+        start, history = self.start, list(self.history)
         others = [
             replace(start, layers=stretched(start.layers, start.components, start.rank_penalty, *form))
             for form in product(_DAMPINGS, _LENGTHS)
         ]
-        costs = [task.cost(self.network.take(one)) for one in (start, *others)]
+        costs = [history[0].cost, *(task.cost(self.network.take(one)) for one in others)]
         best = int(np.nanargmin([cost if isfinite(cost) else inf for cost in costs]))
-        chosen = (start, *others)[best]
-        self.network.take(chosen)
-        return chosen, costs[best]
+        if best:
+            history.append(Look(0, steps, costs[best], costs[best]))
+        network = StepNetwork((start, *others)[best])
+        return State(network, _optimizer(network), start, network.to_encoder(), self.seed, history=history)
+
+    def go_on_from(self, other: "State") -> None:
+        """Train everything from where the directions were best; parameters move by shares of their size there."""
+        self.best, self.step, self.history = other.best, other.step, other.history
+        self._begin_at(other.best)
+
+    def _begin_at(self, encoder: Encoder) -> None:
+        self.begun = encoder
+        self.network.take(encoder)
+        for group in self.optimizer.param_groups:
+            group["size"] = self.network.size_of(group["params"][0])
 
     @property
     def best_step(self) -> int:
@@ -173,6 +172,7 @@ class State:
         if checkpoint is None:
             return
         encoders = {"start": self.start, "now": self.network.to_encoder(), "best": self.best}
+        encoders |= {} if self.begun is None else {"begun": self.begun}
         moments = {
             str(index): {name: value.numpy() for name, value in own.items()}
             for index, own in self.optimizer.state_dict()["state"].items()
@@ -183,7 +183,9 @@ class State:
         }  # fmt: skip
         store.save(checkpoint, "Training", content)
 
-    def _go_on_from(self, stored: dict[str, Any]) -> None:
+    def _resume(self, stored: dict[str, Any]) -> None:
+        if "begun" in stored:
+            self._begin_at(_with_numbers(self.start, stored["begun"]))
         self.network.take(_with_numbers(self.start, stored["now"]))
         self.best = _with_numbers(self.start, stored["best"])
         moments = {
@@ -195,9 +197,11 @@ class State:
         self.history = [Look(*look) for look in stored["history"]]
 
 
-def _size(parameter: torch.Tensor) -> float:
-    """Mean size of the entries."""
-    return float(parameter.detach().abs().mean()) if parameter.numel() else 0.0
+def _optimizer(network: Network) -> torch.optim.Adam:
+    """Adam, each parameter with the size that its steps are shares of."""
+    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    groups = [{"params": [parameter], "size": network.size_of(parameter)} for parameter in trained]
+    return torch.optim.Adam(groups, betas=(0.9, 0.99))
 
 
 def _checked(checkpoint: Any, start: Encoder, setup: dict[str, Any]) -> dict[str, Any]:
@@ -241,7 +245,7 @@ def _schema(start: Encoder, setup: dict[str, Any]) -> Record:
             "caution": Number(0.0, 1.0),
             "history": Each(look, Count(1)),
         },
-        {"adam": Record({}, adam)},
+        {"adam": Record({}, adam), "begun": encoder},
     )
 
 

@@ -87,9 +87,16 @@ class Task:
             for place in range(max(0, first - number * per_pass), per_pass):
                 yield number * per_pass + place, torch.from_numpy(order[place * size : (place + 1) * size])
 
-    def mean_loss(self, network: Network, step: int, rows: Tensor) -> Tensor:
-        """Weighted mean of the loss over the samples of a step."""
+    def mean_loss(self, network: Network, step: int, rows: Tensor, *, mixing: bool = False) -> Tensor:
+        """Weighted mean of the loss over the samples of a step; with ``mixing`` every other one is mixed with another.
+
+        w x + (1 - w) x', with w uniform from 1/2 to 1: a few samples become many.
+        """
         block, weights = self.loss.block(self.samples, rows, (self.seed, step, 1)), self.weights[rows]
+        if mixing and self.loss.mixes:
+            rng = np.random.default_rng([self.seed, step, 2])
+            shares = np.minimum(rng.uniform(0.5, 1.5, len(rows)), 1).astype(self.X.dtype)
+            block = block.mixed(torch.from_numpy(rng.permutation(len(rows))), torch.from_numpy(shares))
         losses = _one_for_each(self.loss(network, block, network(block.x, block.known)), weights)
         return (weights * losses).sum() / weights.sum()
 

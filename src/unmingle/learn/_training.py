@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._validation import check_choice, check_count, check_matrix, check_positive, check_share, generator
-from ..encoder import Encoder, robust_weights
+from ..encoder import Encoder, as_left_out, robust_weights
 from ..iterate import Callback, Progress
 from ._losses import Loss, as_loss
 from ._state import Look, State, digest
+from ._steps import StepNetwork
 from ._task import Task
 
 __all__ = ["Look", "Training", "train"]
@@ -20,6 +21,8 @@ _WARM_UP = 0.1
 """Share of the steps during which their size grows."""
 _LOOKS = 60
 """How often validation looks, at most."""
+_STEPS_ALONE = 0.5
+"""Share of the steps that learn directions only, where codes are not negative."""
 _DICTIONARY_STEPS = 20
 """How often the dictionary may move."""
 
@@ -46,6 +49,7 @@ def train(
     targets: Any = None,
     sample_weight: Any = None,
     update_dictionary: bool = False,
+    fitted: bool = False,
     max_steps: int = 1500,
     batch_size: int = 64,
     step_size: float = 0.04,
@@ -59,9 +63,10 @@ def train(
     Adam with mini-batches. The entries of the parameters differ in size by orders of magnitude, so each parameter moves
     by ``step_size / sqrt(n_layers)`` times its own mean size; the step grows over the first tenth of training and then
     falls to zero as a cosine. By f alone, with nothing missing, the readout of signed codes stays: it is the best one
-    already. Untrained layers of nonnegative codes make short steps: training begins from longer ones in better
-    directions, `unmingle.encoder.stretched`, if these cost less. With ``update_dictionary`` now and then U becomes the
-    best one for the present codes, (9), if validation agrees, and the layers follow.
+    already. Untrained layers of nonnegative codes make short steps. Training then begins with the directions of the
+    steps alone, q^2 numbers a layer, `StepNetwork`, from longer steps if these cost less, on samples of which every
+    other is a mixture of two; the second half of the steps trains everything. With ``update_dictionary`` now and then
+    U becomes the best one for the present codes, (9), if validation agrees, and the layers follow.
 
     Parameters
     ----------
@@ -79,6 +84,9 @@ def train(
         How much each sample counts; "robust": one that costs the start more than the median counts as much less.
     update_dictionary : bool
         Whether U is learnt too. Costs are then compared with lam_*/(2 n) ||U||^2 added.
+    fitted : bool
+        Whether nonnegative components come from these very samples. Few samples are then learnt from, and judge, as if
+        they had been left out, see `unmingle.encoder.as_left_out`; not together with ``update_dictionary``.
     max_steps : int
         Steps at most; training ends sooner where half of them bring nothing.
     batch_size : int
@@ -104,6 +112,8 @@ def train(
     X, loss = check_matrix(X), as_loss(loss)
     if X.shape[1] != encoder.components.shape[1]:
         raise ValueError(f"X must have {encoder.components.shape[1]} columns, got {X.shape[1]}.")
+    if fitted and (update_dictionary or not encoder.nonnegative_codes):
+        raise ValueError("fitted=True needs an encoder of nonnegative codes and update_dictionary=False.")
     start = encoder.astype(X.dtype)
     seed = int(generator(random_state).integers(2**31))
     robust = isinstance(sample_weight, str) and check_choice(sample_weight, "sample_weight", ("robust",)) == "robust"
@@ -113,6 +123,7 @@ def train(
         "step_size": check_positive(step_size, "step_size"),
         "loss": loss.name or type(loss).__name__,
         "update_dictionary": bool(update_dictionary),
+        **({"fitted": True} if fitted else {}),
         "validation": check_share(validation, "validation"),
         "n_layers": start.n_layers,
         "signs": list(start.signs),
@@ -120,6 +131,8 @@ def train(
         "data": checkpoint and digest(X, None if robust else sample_weight, targets),
     }
     state = State.of(start, seed, checkpoint, setup, loss.keeps_readout and not np.isnan(X).any())
+    if fitted:
+        X = as_left_out(state.start, X, state.seed)
     task = Task.of(
         state.network.to_encoder(),
         X,
@@ -130,26 +143,45 @@ def train(
         seed=state.seed,
         learns_dictionary=bool(update_dictionary),
     )
-    state.begin(task, setup["steps"])
-    _descend(state, task, setup, callback, checkpoint)
+    _learn(state, task, setup, callback, checkpoint)
     return Training(state.best, state.history)
 
 
-def _descend(state: State, task: Task, setup: dict[str, Any], callback: Callback | None, checkpoint: Any) -> None:
-    """Step after step, until there are no more, half of them brought nothing, or the callback says so."""
-    steps, size = setup["steps"], setup["step_size"] / sqrt(setup["n_layers"])
+def _learn(state: State, task: Task, setup: dict[str, Any], callback: Callback | None, checkpoint: Any) -> None:
+    """All steps; the first of untrained layers of nonnegative codes learn directions only."""
+    first, steps = 0, setup["steps"]
+    if not state.history:
+        state.look(task, steps)
+    if state.learns_steps_first:
+        first = ceil(_STEPS_ALONE * steps)
+    if first and state.step == 0:
+        alone = state.of_steps(task, steps)
+        ended = _descend(alone, task, setup | {"update_dictionary": False}, (0, first), callback, None)
+        state.go_on_from(alone)
+        if ended:
+            return
+    _descend(state, task, setup, (first, steps), callback, checkpoint)
+
+
+def _descend(
+    state: State, task: Task, setup: dict[str, Any], span: tuple[int, int], callback: Callback | None, checkpoint: Any
+) -> bool:
+    """Step after step of a span, until half of them brought nothing, or the callback says so, which is the answer."""
+    (first, last), steps, size = span, setup["steps"], setup["step_size"] / sqrt(setup["n_layers"])
     every, dictionary_every = ceil(steps / _LOOKS), max(1, steps // _DICTIONARY_STEPS)
     for step, rows in task.batches(setup["batch_size"], state.step):
-        if step == steps or step - state.best_step > steps / 2:
+        if step >= last or step - max(first, state.best_step) > (last - first) / 2:
             break
-        state.descend(task.mean_loss(state.network, step, rows), size * _schedule(step / steps))
+        loss = task.mean_loss(state.network, step, rows, mixing=isinstance(state.network, StepNetwork))
+        state.descend(loss, size * _schedule((step - first) / (last - first)))
         if setup["update_dictionary"] and state.step % dictionary_every == 0:
             state.move_dictionary(task)
-        if state.step % every == 0 or state.step == steps:
+        if state.step % every == 0 or state.step == last:
             look = state.look(task, steps)
             state.save(checkpoint, setup)
             if callback is not None and callback(Progress(look.step, steps, look.cost)):
-                break
+                return True
+    return False
 
 
 def _schedule(progress: float) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kernels
+from .. import solvers
 from ._statistics import Balanced, Statistics
 
 __all__ = ["nonnegative_direction", "nonnegative_misfit", "nonnegative_step", "scale_atoms"]
@@ -14,24 +14,20 @@ Array = NDArray[np.floating[Any]]
 
 
 def nonnegative_step(statistics: Statistics, components: Array, lam_star: float, passes: int = 4) -> Array:
-    """Minimise over one nonnegative atom after the other, starting from the last dictionary.
+    """Minimise over one nonnegative atom after the other, from the last dictionary: `solvers.nonnegative_components`.
 
     ::
 
         u_k <- max(0, (b_k - sum_{i != k} a_ki u_i) / (a_kk + lam_*))
 
-    Repeated passes converge to the minimum of 1/2 tr(U' (A + lam_*) U) - tr(U' B') over U >= 0. Nonnegative atoms have
-    much in common, A is far from diagonal: hence more than one pass. Cost of a pass: 2 m q^2 flops.
+    Nonnegative atoms have much in common, A is far from diagonal: hence more than one pass. Cost of a pass: 2 m q^2
+    flops.
 
     Returns
     -------
     array of shape (q, m)
     """
-    system, atoms = statistics.system(lam_star), np.array(components.T, np.float64, order="C")
-    slopes = np.ascontiguousarray(statistics.B.T - atoms @ system)
-    moved = np.empty_like(atoms)
-    kernels.nonnegative_descent(system, slopes, atoms, moved, passes)
-    return np.ascontiguousarray(moved.T)
+    return solvers.nonnegative_components(statistics.A, statistics.B, components, lam_star, rounds=passes)
 
 
 def nonnegative_misfit(statistics: Statistics, components: Array, lam_star: float) -> float:

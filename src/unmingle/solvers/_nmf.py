@@ -70,7 +70,8 @@ def nmf(
     lam : array of shape (m,)
         Outlier penalty of each feature, of the dtype of X.
     n_components : int
-        q. Atoms that do not pay for themselves fade, but two of one direction cost no more than one.
+        q. Atoms that do not pay for themselves fade; but two of one direction cost no more than one, and their
+        difference, of both signs, fits noise of a singular value above lam_*: surplus atoms stay, as twins.
     init : {"nndsvd", "random"} or array of shape (q, m)
         The first components: nonnegative parts of singular vectors, chance, or these. The first codes are their best.
     rng : Generator

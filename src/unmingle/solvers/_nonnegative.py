@@ -11,9 +11,6 @@ from ._projection import Projection
 
 Array = NDArray[np.floating[Any]]
 
-_ROUNDS = 50
-"""Times that every coordinate of the components goes down, at most: far more than it takes from components nearby."""
-
 
 def nonnegative_newton(
     X: Array,
@@ -84,7 +81,7 @@ def nonnegative_newton(
         cold = False
 
 
-def nonnegative_components(A: Array, B: Array, components: Array, lam_star: float) -> Array:
+def nonnegative_components(A: Array, B: Array, components: Array, lam_star: float, *, rounds: int = 50) -> Array:
     """Components that are best for given sums over codes, none negative: (9) with signs.
 
     min over U >= 0 of 1/2 <U (A + lam_* I), U> - <U, B'>, with A = S S' and B = S (X - O)'. It is convex, and solved
@@ -104,6 +101,8 @@ def nonnegative_components(A: Array, B: Array, components: Array, lam_star: floa
         Where to start.
     lam_star : float
         Rank penalty.
+    rounds : int
+        Times that every atom is moved; the default is far more than it takes from components nearby.
 
     Returns
     -------
@@ -118,5 +117,5 @@ def nonnegative_components(A: Array, B: Array, components: Array, lam_star: floa
     system = np.array(A, np.float64) + lam_star * np.eye(len(A))
     rows = np.maximum(np.ascontiguousarray(components.T, np.float64), 0)
     found = np.empty_like(rows)
-    kernels.nonnegative_descent(system, np.ascontiguousarray(B.T - rows @ system), rows, found, _ROUNDS)
+    kernels.nonnegative_descent(system, np.ascontiguousarray(B.T - rows @ system), rows, found, rounds)
     return np.ascontiguousarray(found.T).astype(components.dtype)

@@ -10,7 +10,7 @@ METHODS = ("pcp", "proximal", "nmf", "adapt")
 
 @pytest.fixture(scope="module")
 def song():
-    return synth.song(8.0, 16000, random_state=1)
+    return synth.song(5.0, 16000, random_state=1)
 
 
 def gained(song, stems):
@@ -104,3 +104,24 @@ def test_high_pass_can_be_chosen(song):
     plain, filtered = (audio.separate(song.mixture, song.rate, method="adapt", high_pass=h) for h in (None, 300.0))
     spectra = [np.abs(np.fft.rfft(stems.voice))[: int(200 * 8)] for stems in (plain, filtered)]
     assert np.linalg.norm(spectra[1]) < 0.2 * np.linalg.norm(spectra[0])
+
+
+def test_a_passage_without_voice_teaches_the_music(song):
+    bar = 4 * song.beat
+    assert not song.voice[: int(bar * song.rate)].any()
+    taught = audio.separate(song.mixture, song.rate, method="adapt", no_voice=(0.0, bar))
+    plain = audio.separate(song.mixture, song.rate, method="adapt")
+    silent = slice(2048, int(bar * song.rate) - 2048)
+    assert np.linalg.norm(taught.voice[silent]) < 0.2 * np.linalg.norm(song.mixture[silent])
+    assert gained(song, taught)[0] > 1
+    assert not np.allclose(taught.voice, plain.voice)
+
+
+def test_only_adapt_learns_and_only_from_a_passage_of_the_song(song):
+    with pytest.raises(ValueError, match="'pcp' cannot learn from a passage without voice; take 'adapt'"):
+        audio.separate(song.mixture, song.rate, method="pcp", no_voice=(0, 1))
+    for passage in ((2.0, 1.0), (0.0, 99.0), (-1.0, 1.0)):
+        with pytest.raises(ValueError, match="no_voice"):
+            audio.separate(song.mixture, song.rate, method="adapt", no_voice=passage)
+    with pytest.raises(ValueError, match="silent"):
+        audio.separate(np.zeros(16000), 16000, method="adapt", no_voice=(0, 1))

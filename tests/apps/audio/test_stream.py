@@ -112,7 +112,7 @@ def test_methods_of_passages_do_not_stream(method):
 
 def test_a_block_of_other_channels_or_with_nan_is_refused():
     stream = audio.Stream(RATE, channels=2)
-    with pytest.raises(ValueError, match="2 channels, got a block with 1"):
+    with pytest.raises(ValueError, match="2 channels, got block with 1"):
         stream.push(np.zeros(10))
     with pytest.raises(ValueError, match="finite.*sample 3"):
         stream.push(np.array([[0.0, 0.0]] * 3 + [[np.nan, 0.0]]))

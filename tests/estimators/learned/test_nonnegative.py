@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from learned_models import assert_same
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unmingle
 from unmingle import Encoder, LearnedRobustNMF, export
@@ -11,6 +12,16 @@ from unmingle.encoder import exact_answer
 
 M, Q = 24, 3
 STREAM = {"window": 20, "window_step": 5, "max_passes": 5}
+
+
+@parametrize_with_checks(
+    [
+        LearnedRobustNMF(max_passes=2, random_state=0),
+        LearnedRobustNMF(2, tied=False, update_dictionary=True, max_passes=2, n_layers=2, random_state=0),
+    ]
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
 
 
 def learned(n_components=Q, **options):

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._level import Level
 from ._masks import extended
 from ._maskers import Masker
 from ._stft import Analysis, Frames, Synthesis
@@ -60,6 +61,15 @@ class Engine:
         before = self.push(silence)
         after = self._emit(self.masker.finish())
         return Stems(*(np.concatenate(pair)[:left] for pair in zip(before, after, strict=True)))
+
+    def frames_without_voice(self, samples: Array) -> Array:
+        """Magnitudes of a passage over its running level, for a method to learn from; the engine does not change."""
+        held = self.analysis.held
+        magnitudes = self._magnitudes(self.analysis.push(samples))
+        self.analysis.held = held
+        if not magnitudes.any():
+            raise ValueError("The passage without voice is silent or too short: there is nothing to learn from.")
+        return magnitudes / Level().push(magnitudes).astype(magnitudes.dtype)
 
     def _magnitudes(self, spectra: Array) -> Array:
         """Root of the mean power of the channels, in the bins looked at."""

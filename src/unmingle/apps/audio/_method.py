@@ -39,6 +39,10 @@ class Method(ABC):
     def reset(self) -> None:
         """Forget the frames seen so far."""
 
+    def learn(self, magnitudes: Array) -> None:
+        """Learn what the music is from frames without voice."""
+        raise ValueError(f"The method {self.name!r} cannot learn from a passage without voice; take 'adapt'.")
+
     def _to_store(self) -> dict[str, Any]:
         """Everything needed to go on exactly as if nothing had happened; only of methods that stream."""
         raise NotImplementedError

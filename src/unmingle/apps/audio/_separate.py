@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._validation import check_positive
 from ._engine import Engine, Stems
 from ._level import Level
 from ._maskers import AtOnce, ByPassages
@@ -21,7 +22,7 @@ _BLOCK = 2**17
 
 def separate(
     samples: Any, rate: float, *, method: str | Method = "pcp", high_pass: float | str | None = "auto",
-    low_latency: bool = False,
+    low_latency: bool = False, no_voice: tuple[float, float] | None = None,
 ) -> Stems:  # fmt: skip
     """Separate a song into voice and music.
 
@@ -37,6 +38,8 @@ def separate(
         Hertz below which there is no voice; "auto" for what helps the method, None for no limit.
     low_latency : bool
         Whether to work as a stream of low latency does; otherwise spectra are sharper.
+    no_voice : (float, float), optional
+        Start and end, in seconds, of a passage without voice that the method "adapt" learns the music from.
 
     Returns
     -------
@@ -52,7 +55,10 @@ def separate(
     True
     """
     samples, flat = as_samples(samples)
-    engine = engine_for(as_method(method), rate, samples.shape[1], samples.dtype, high_pass, low_latency)
+    method = as_method(method)
+    engine = engine_for(method, rate, samples.shape[1], samples.dtype, high_pass, low_latency)
+    if no_voice is not None:
+        method.learn(engine.frames_without_voice(between(samples, rate, *no_voice)))
     found = [engine.push(samples[i : i + _BLOCK]) for i in range(0, len(samples), _BLOCK)]
     found.append(engine.finish())
     voice, music = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -66,3 +72,14 @@ def engine_for(
     frames = Frames.of(rate, low_latency=low_latency)
     masker = AtOnce(method, Level()) if method.streams else ByPassages(method)
     return Engine(frames, channels, dtype, masker, high_pass_of(method, high_pass))
+
+
+def between(samples: Array, rate: float, start: float, stop: float) -> Array:
+    """The samples from one second to another."""
+    first, last = (round(check_positive(value, "no_voice", zero=True) * rate) for value in (start, stop))
+    if not first < last <= len(samples):
+        raise ValueError(
+            f"no_voice must be a start and a later end within the {len(samples) / rate:.2f} s of the song, "
+            f"got {start:g} and {stop:g}."
+        )
+    return samples[first:last]

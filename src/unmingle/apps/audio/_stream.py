@@ -96,14 +96,22 @@ class Stream:
         Stems
             ``voice`` and ``music`` of the shape of the block; they add up to what came ``latency`` samples ago.
         """
-        samples, flat = as_samples(block, "block")
-        if samples.shape[1] != self.channels:
-            raise ValueError(f"The stream has {self.channels} channels, got a block with {samples.shape[1]}.")
+        samples, flat = self._checked(block, "block")
         count = len(samples)
-        found = self._engine.push(samples.astype(np.float32, copy=False))
+        found = self._engine.push(samples)
         known = [np.concatenate(pair) for pair in zip(self._out, found, strict=True)]
         self._out = Stems(*(part[count:] for part in known))
         return Stems(*(part[:count, 0] if flat else part[:count] for part in known))
+
+    def learn_music(self, samples: Any) -> None:
+        """Learn the music from a passage without voice, such as the bars before the song; only the method "adapt" does.
+
+        Parameters
+        ----------
+        samples : array of shape (n,), or (n, channels)
+            The passage, at the rate and with the channels of the stream.
+        """
+        self.method.learn(self._engine.frames_without_voice(self._checked(samples, "samples")[0]))
 
     def flush(self) -> Stems:
         """The last ``latency`` samples of the stems; the sound ends here, and the stream begins anew after it."""
@@ -117,6 +125,12 @@ class Stream:
         self.method.reset()
         self._level = Level()
         self._start()
+
+    def _checked(self, samples: Any, name: str) -> tuple[Array, bool]:
+        array, flat = as_samples(samples, name)
+        if array.shape[1] != self.channels:
+            raise ValueError(f"The stream has {self.channels} channels, got {name} with {array.shape[1]}.")
+        return array.astype(np.float32, copy=False), flat
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the stream to a ``.safetensors`` file; `unmingle.load` reads it back, and it goes on as if unbroken.

@@ -16,6 +16,8 @@ Array = NDArray[np.float32]
 _WINDOW, _HOP, _EVERY = 1024, 256, 8
 """Samples of a frame of sound, from one to the next, and frames of which one is taken."""
 _SONGS_LEFT_OUT = 0.25
+_SPLITS = (1, 2, 3)
+"""Seeds of the splits; 0 is left out, for with it training was made."""
 _SOME = 4
 """Of so many training frames one tells the penalties."""
 
@@ -45,14 +47,16 @@ def read_cases(folder: Path) -> list[NonnegativeCase]:
     cases = []
     sounds = sorted((folder / "audio" / "mir1k" / "train").glob("*.flac"))
     if sounds:
-        cases.append(_spectrograms(sounds))
+        cases += _spectrograms(sounds)
     try:
         faces = [one for one in read_faces(folder) if one.name == "Yale"]
     except DataMissing:
         faces = []
     for one in faces:
-        train, test = one.splits()["random"]
-        cases.append(NonnegativeCase("Yale faces", "random split", one.X[train], one.X[test], 20, 0.1, 0.01))
+        for seed in _SPLITS:
+            train, test = one.splits(seed)["random"]
+            name = f"Yale faces, split {seed}"
+            cases.append(NonnegativeCase(name, "random split", one.X[train], one.X[test], 20, 0.1, 0.01))
     if not cases:
         raise DataMissing(
             f"{folder} holds neither audio/mir1k/train/*.flac nor yaleB_half_8subjects.npz; "
@@ -61,19 +65,22 @@ def read_cases(folder: Path) -> list[NonnegativeCase]:
     return cases
 
 
-def _spectrograms(sounds: list[Path]) -> NonnegativeCase:
+def _spectrograms(sounds: list[Path]) -> list[NonnegativeCase]:
     """Magnitudes of mixtures, whole songs left out; penalties from the training frames."""
     soundfile = require("soundfile", "media")
     song_of = np.array(["_".join(path.stem.split("_")[:2]) for path in sounds])
-    songs = np.random.default_rng(0).permutation(np.unique(song_of))
-    left_out = songs[: round(_SONGS_LEFT_OUT * len(songs))]
     frames = [_frames(soundfile.read(path, dtype="float32", always_2d=True)[0].sum(axis=1)) for path in sounds]
-    kept = np.isin(song_of, left_out)
-    train, test = (np.concatenate([frames[k] for k in np.flatnonzero(kept == out)]) for out in (False, True))
-    part = robust_start(train[::_SOME], 25, None, None, tol=1e-3, random_state=0)
-    penalties = float(part.rank_penalty), float(np.mean(part.outlier_penalty))
-    how = f"{len(left_out)} of {len(songs)} songs left out"
-    return NonnegativeCase("spectrogram frames", how, train, test, 25, *penalties)
+    cases = []
+    for seed in _SPLITS:
+        songs = np.random.default_rng(seed).permutation(np.unique(song_of))
+        left_out = songs[: round(_SONGS_LEFT_OUT * len(songs))]
+        is_out = np.isin(song_of, left_out)
+        train, test = (np.concatenate([frames[k] for k in np.flatnonzero(is_out == out)]) for out in (False, True))
+        part = robust_start(train[::_SOME], 25, None, None, tol=1e-3, random_state=0)
+        penalties = float(part.rank_penalty), float(np.mean(part.outlier_penalty))
+        how = f"{len(left_out)} of {len(songs)} songs left out"
+        cases.append(NonnegativeCase(f"spectrogram frames, split {seed}", how, train, test, 25, *penalties))
+    return cases
 
 
 def _frames(sound: NDArray[Any]) -> Array:
