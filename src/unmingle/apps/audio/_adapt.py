@@ -48,9 +48,7 @@ class Adaptive(Method):
 
     def reset(self) -> None:
         """Forget the song, but not what `learn` was told."""
-        self._model = _tracker()(
-            self.n_components, **self._penalties._asdict(), start_size=START, batch_size=BATCH
-        )
+        self._model = _tracker()(self.n_components, **self._penalties._asdict(), start_size=START, batch_size=BATCH)
         self._waiting: list[Array] = []
 
     def learn(self, magnitudes: Array) -> None:
