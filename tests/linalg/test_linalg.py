@@ -212,5 +212,5 @@ class TestUnits:
 def test_a_tiny_distance_does_not_drown_in_squares(rng):
     left, right = (np.linalg.qr(rng.standard_normal((size, 3)))[0] for size in (50, 40))
     values = np.array([3.0, 2.0, 1.0])
-    A, B = LowRank(left, values, right.T), LowRank(left, values + [1e-12, 0, 0], right.T)
+    A, B = LowRank(left, values, right.T), LowRank(left, values + np.array([1e-12, 0, 0]), right.T)
     assert np.isclose(A.distance(B), 1e-12, rtol=0.01, atol=0)

@@ -26,15 +26,18 @@ def run(
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results go.")] = Path("unmingle-reproduce"),
     max_steps: Annotated[int, typer.Option(min=1, help="Training steps of an encoder at most, of 64 samples.")] = 1000,
-    jobs: Annotated[int, typer.Option(min=-1, help="Processes of table1; -1 for as many as processors.")] = -1,
+    jobs: Annotated[
+        int, typer.Option(min=-1, help="Processes of table1 and audio; -1 for as many as processors.")
+    ] = -1,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Repeat an experiment of the paper on your copy of the data: a JSON file and a page with figures.
 
     The folder holds the files of known sets of faces, or pictures of your own: all of one size, in one sub-folder for
-    each person, or in the order of time. Cells of table1 are kept as they are done: the same command goes on from them.
-    For video it holds the known films; with OpenCV installed, its methods are compared too.
+    each person, or in the order of time. Cells of table1 and audio are kept as they are done: the same command goes on
+    from them. For video it holds the known films; with OpenCV installed, its methods are compared too. For audio it
+    holds the clips of MIR-1K.
     """
     chosen = EXPERIMENTS[experiment]
     with console.warnings_as_sentences():

@@ -14,6 +14,7 @@ EXPERIMENTS = {
         Experiment("table1", "encoders on faces not seen", "faces._table1"),
         Experiment("online", "faces in the order of time", "faces._online"),
         Experiment("nonnegative", "encoders of spectrograms and faces", "nonnegative._run"),
+        Experiment("audio", "voice and music of songs", "audio._run"),
         Experiment("video", "films, with masks", "video._run"),
     )
 }

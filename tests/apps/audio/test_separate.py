@@ -89,7 +89,7 @@ def test_long_songs_are_solved_passage_by_passage(song, monkeypatch):
     monkeypatch.setattr(_maskers, "PASSAGE", 200)
     lengths = []
 
-    class Told(audio.Pursuit):
+    class Told(audio.ExactPursuit):
         def parts(self, magnitudes):
             lengths.append(len(magnitudes))
             return super().parts(magnitudes)
@@ -102,7 +102,7 @@ def test_long_songs_are_solved_passage_by_passage(song, monkeypatch):
 
 def test_high_pass_can_be_chosen(song):
     plain, filtered = (audio.separate(song.mixture, song.rate, method="adapt", high_pass=h) for h in (None, 300.0))
-    spectra = [np.abs(np.fft.rfft(stems.voice))[: int(200 * 8)] for stems in (plain, filtered)]
+    spectra = [np.abs(np.fft.rfft(stems.voice))[: (200 * 8)] for stems in (plain, filtered)]
     assert np.linalg.norm(spectra[1]) < 0.2 * np.linalg.norm(spectra[0])
 
 

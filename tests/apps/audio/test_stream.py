@@ -106,7 +106,7 @@ def test_channels_share_one_mask(song, make):
 
 @pytest.mark.parametrize("method", ["pcp", "proximal", "nmf"])
 def test_methods_of_passages_do_not_stream(method):
-    with pytest.raises(ValueError, match=f"{method}.*cannot stream; take 'adapt' or 'encoder'"):
+    with pytest.raises(ValueError, match=rf"{method}.*cannot stream; take 'adapt' or 'encoder'"):
         audio.Stream(RATE, method=method)
 
 
@@ -114,7 +114,7 @@ def test_a_block_of_other_channels_or_with_nan_is_refused():
     stream = audio.Stream(RATE, channels=2)
     with pytest.raises(ValueError, match="2 channels, got block with 1"):
         stream.push(np.zeros(10))
-    with pytest.raises(ValueError, match="finite.*sample 3"):
+    with pytest.raises(ValueError, match=r"finite.*sample 3"):
         stream.push(np.array([[0.0, 0.0]] * 3 + [[np.nan, 0.0]]))
 
 

@@ -4,9 +4,9 @@ from ._adapt import Adaptive
 from ._drivers import Device, Loopback, SoundCard, devices
 from ._encoder import Encoded
 from ._engine import Stems
-from ._exact import Proximal, Pursuit
+from ._exact import ExactProximal, ExactPursuit
 from ._excerpt import Excerpt
-from ._factors import Factors
+from ._factors import RepeatedSpectra
 from ._files import STEMS, SeparatedSong, separate_file
 from ._live import Driver, Heard, Session, listen
 from ._method import Method, Parts
@@ -14,6 +14,7 @@ from ._methods import METHODS
 from ._plan import PlannedSong, plan_songs
 from ._report import report_page, write_report
 from ._separate import separate
+from ._spectrogram import spectrograms
 from ._stream import Stream
 
 __all__ = [
@@ -23,15 +24,15 @@ __all__ = [
     "Device",
     "Driver",
     "Encoded",
+    "ExactProximal",
+    "ExactPursuit",
     "Excerpt",
-    "Factors",
     "Heard",
     "Loopback",
     "Method",
     "Parts",
     "PlannedSong",
-    "Proximal",
-    "Pursuit",
+    "RepeatedSpectra",
     "SeparatedSong",
     "Session",
     "SoundCard",
@@ -43,5 +44,6 @@ __all__ = [
     "report_page",
     "separate",
     "separate_file",
+    "spectrograms",
     "write_report",
 ]

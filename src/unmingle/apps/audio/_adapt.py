@@ -17,8 +17,8 @@ from ._stft import BINS
 Array = NDArray[Any]
 
 SIGMA, WINDOW = 0.3, 100
-"""Penalties are those of a window of so many frames. Chosen among 0.03, 0.1, 0.3 and 30, 100, 400 on 17 training clips of
-MIR-1K: best for the worse of their two singers."""
+"""Penalties are those of a window of so many frames. Chosen among 0.03, 0.1, 0.3 and 30, 100, 400 on 17 training clips
+of MIR-1K: best for the worse of their two singers."""
 BATCH, START = 8, 32
 """Frames of a lesson and of the first one, or twice the components; chosen there, too: 4 to 32 and 32 to 100."""
 _NEVER = 1e6

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._level import Level
-from ._masks import extended
 from ._maskers import Masker
+from ._masks import extended
 from ._stft import Analysis, Frames, Synthesis
 
 Array = NDArray[Any]

@@ -38,7 +38,7 @@ class _Exact(Method):
         raise NotImplementedError
 
 
-class Pursuit(_Exact):
+class ExactPursuit(_Exact):
     """Principal component pursuit, (1): min ||L||_* + ||O||_1 / sqrt(max(n, m)) subject to L + O = X."""
 
     name: ClassVar = "pcp"
@@ -48,7 +48,7 @@ class Pursuit(_Exact):
         return decompose(magnitudes, solver="pcp", tol=self.tol, max_iter=_MOST)
 
 
-class Proximal(_Exact):
+class ExactProximal(_Exact):
     """Robust PCA with dense noise, (2): min 1/2 ||X - L - O||^2 + lam_* ||L||_* + lam ||O||_1."""
 
     name: ClassVar = "proximal"

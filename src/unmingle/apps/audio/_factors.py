@@ -19,7 +19,7 @@ _SWEEPS = 100
 """For a passage."""
 
 
-class Factors(Method):
+class RepeatedSpectra(Method):
     """Robust NMF: spectra U >= 0 whose sums repeat, and outliers O >= 0."""
 
     name: ClassVar = "nmf"

@@ -59,7 +59,7 @@ class ByPassages:
 
     def __init__(self, method: Method, length: int | None = None, overlap: int = OVERLAP) -> None:
         self._method, self._length, self._overlap = method, length or PASSAGE, overlap
-        self._frames: Array | None = None
+        self._frames = np.empty((0, 0), np.float32)
         self._new, self._tail = 0, np.empty((0, 0), np.float32)
 
     def push(self, magnitudes: Array) -> Array:
@@ -82,7 +82,7 @@ class ByPassages:
 
     def _take(self, magnitudes: Array) -> None:
         """Keep the last frames, as many as a passage has."""
-        held = magnitudes if self._frames is None else np.concatenate([self._frames, magnitudes])
+        held = np.concatenate([self._frames, magnitudes]) if len(self._frames) else magnitudes
         self._frames, self._new = held[-self._length :], self._new + len(magnitudes)
 
     def _solved(self) -> Array:

@@ -36,8 +36,8 @@ class Method(ABC):
     def parts(self, magnitudes: Array) -> Parts:
         """Take frames (n, bins) apart; the bins are the lowest 513 or fewer, up to 8 kHz."""
 
-    def reset(self) -> None:
-        """Forget the frames seen so far."""
+    def reset(self) -> None:  # noqa: B027
+        """Forget the frames seen so far; there is nothing to forget unless a method says so."""
 
     def learn(self, magnitudes: Array) -> None:
         """Learn what the music is from frames without voice."""

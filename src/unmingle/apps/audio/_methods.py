@@ -3,11 +3,13 @@
 from ..._validation import check_choice, check_positive
 from ._adapt import Adaptive
 from ._encoder import Encoded
-from ._exact import Proximal, Pursuit
-from ._factors import Factors
+from ._exact import ExactProximal, ExactPursuit
+from ._factors import RepeatedSpectra
 from ._method import Method
 
-METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Pursuit, Proximal, Factors, Adaptive, Encoded)}
+METHODS: dict[str, type[Method]] = {
+    kind.name: kind for kind in (ExactPursuit, ExactProximal, RepeatedSpectra, Adaptive, Encoded)
+}
 """A new method is one small file and a place in this table."""
 
 

@@ -13,19 +13,12 @@ from ...media import MediaError, encode_jpeg, encode_sound
 from ...store import write_atomically
 from ._excerpt import LENGTH, Excerpt
 from ._files import SeparatedSong
-from ._stft import Analysis, Frames
+from ._spectrogram import DEPTH, spectrograms
 
 Array = NDArray[Any]
 
 _HIGHEST = 8000.0
 """Hertz up to which spectra are shown: those that decide."""
-_DEPTH = 70.0
-"""Decibels from the brightest to the darkest."""
-_MOST_COLUMNS = 900
-_COLOURS = np.array(
-    [[13, 8, 35], [62, 18, 105], [128, 37, 125], [196, 60, 99], [242, 120, 75], [252, 189, 110], [252, 246, 200]]
-)
-"""From the darkest to the brightest."""
 _PEAK = 0.95
 """Loudest sample of a player; lossy formats may add a little."""
 _SUFFIXES = (".mp3", ".flac", ".wav")
@@ -55,7 +48,7 @@ def report_page(song: SeparatedSong) -> str:
         report.paragraph(f"{facts['song']}, taken apart into voice and music.", "lead"),
         *end,
         report.paragraph(_which(song.excerpt, song.seconds)),
-        report.paragraph(f"Pictures: brighter is louder, black {_DEPTH:g} dB below the loudest moment of all three."),
+        report.paragraph(f"Pictures: brighter is louder, black {DEPTH:g} dB below the loudest moment of all three."),
         *_sounds(song.excerpt),
         report.heading("In numbers"),
         report.facts(facts),
@@ -102,13 +95,11 @@ def _sounds(excerpt: Excerpt) -> list[str]:
     if excerpt.voice.shape[1] > 2:  # players have two channels at most
         parts = {name: samples.mean(axis=1, keepdims=True) for name, samples in parts.items()}
     peak = max(float(np.abs(samples).max(initial=0.0)) for samples in parts.values())
-    frames = Frames.of(excerpt.rate)
-    levels = {name: _decibels(samples, frames) for name, samples in parts.items()}
-    top = max(float(level.max()) for level in levels.values())
+    pictures = spectrograms(parts, excerpt.rate)
     pieces = []
     for name, samples in parts.items():
         sound, suffix = _encoded(samples, excerpt.rate, min(1.0, _PEAK / peak) if peak else 1.0)
-        picture = report.data_uri("image/jpeg", encode_jpeg(_coloured(levels[name], top), quality=85))
+        picture = report.data_uri("image/jpeg", encode_jpeg(pictures[name], quality=85))
         pieces += [
             report.heading(name.capitalize()),
             report.player(sound, suffix, f"{name} of the excerpt"),
@@ -125,24 +116,6 @@ def _encoded(samples: Array, rate: int, gain: float) -> tuple[bytes, str]:
         except MediaError:  # such a rate it does not hold
             continue
     return encode_sound(samples, rate, _SUFFIXES[-1], gain=gain), _SUFFIXES[-1]
-
-
-def _decibels(samples: Array, frames: Frames) -> Array:
-    """Power of the frames in decibels, (bins, columns), the lowest bin first; at least one column."""
-    end = np.zeros((frames.window - len(samples) % frames.hop, 1), np.float32)
-    spectra = Analysis(frames, 1, np.float32).push(np.concatenate([samples.mean(axis=1, keepdims=True), end]))
-    power = np.abs(spectra[:, 0, : frames.looked_at]).T ** 2
-    together = -(-power.shape[1] // _MOST_COLUMNS)
-    power = power[:, : power.shape[1] // together * together]
-    power = power.reshape(len(power), -1, together).mean(axis=2)
-    return 10.0 * np.log10(np.maximum(power, 1e-30))
-
-
-def _coloured(level: Array, top: float) -> Array:
-    """A picture of levels, high frequencies up."""
-    shares = np.clip((level[::-1] - top) / _DEPTH + 1.0, 0.0, 1.0)
-    steps = np.linspace(0.0, 1.0, len(_COLOURS))
-    return np.stack([np.interp(shares, steps, channel) for channel in _COLOURS.T], axis=-1).round().astype(np.uint8)
 
 
 def _spectrogram(picture: str, name: str, excerpt: Excerpt, highest: float) -> str:

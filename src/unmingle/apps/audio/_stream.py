@@ -66,8 +66,8 @@ class Stream:
         self.method = as_method(method)
         if not self.method.streams:
             raise ValueError(
-                f"The method {self.method.name!r} looks at whole passages and cannot stream; take 'adapt' or 'encoder', "
-                "or audio.separate for a sound that is complete."
+                f"The method {self.method.name!r} looks at whole passages and cannot stream; take 'adapt' or "
+                "'encoder', or audio.separate for a sound that is complete."
             )
         self.rate, self.channels = rate, check_count(channels, "channels", MOST_CHANNELS)
         self.high_pass, self.low_latency = high_pass_of(self.method, high_pass), bool(low_latency)

@@ -17,7 +17,7 @@ RANK_PENALTY, OUTLIER_PENALTY = 0.1, 0.01
 STEPS, BATCH = 1000, 64
 
 
-class Method(NamedTuple):
+class Column(NamedTuple):
     """A column of the table."""
 
     loss: str | None
@@ -28,11 +28,11 @@ class Method(NamedTuple):
 
 
 METHODS = {
-    "untrained": Method(None),
-    "imitation": Method("imitation"),
-    "unsupervised": Method("unsupervised"),
-    "unsupervised + U": Method("unsupervised", True, "(4)"),
-    "unsupervised + U, from SVD": Method("unsupervised", True),
+    "untrained": Column(None),
+    "imitation": Column("imitation"),
+    "unsupervised": Column("unsupervised"),
+    "unsupervised + U": Column("unsupervised", True, "(4)"),
+    "unsupervised + U, from SVD": Column("unsupervised", True),
 }
 
 
@@ -68,7 +68,7 @@ class Case(NamedTuple):
         problem = _untrained(self.dictionaries[dictionary], 1)
         return self.costs(self.dictionaries[dictionary], *exact_answer(problem, self.test))
 
-    def trained(self, method: Method, n_layers: int, max_steps: int, seed: int) -> Encoder:
+    def trained(self, method: Column, n_layers: int, max_steps: int, seed: int) -> Encoder:
         """An encoder trained on the training faces, or not at all."""
         start = _untrained(self.dictionaries[method.start], n_layers)
         if method.loss is None:
@@ -79,7 +79,7 @@ class Case(NamedTuple):
             batch_size=BATCH, random_state=seed,
         ).encoder  # fmt: skip
 
-    def cell(self, method: Method, n_layers: int, max_steps: int, seed: int) -> dict[str, float]:
+    def cell(self, method: Column, n_layers: int, max_steps: int, seed: int) -> dict[str, float]:
         """Costs of such an encoder."""
         encoder = self.trained(method, n_layers, max_steps, seed)
         return self.costs(encoder.components, *encoder.encode(self.test))

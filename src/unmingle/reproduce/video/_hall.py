@@ -32,7 +32,7 @@ IN_FIGURE = "trained, imitation"
 """As in the paper: trained to give the answers of the exact algorithm."""
 
 
-class Parts(NamedTuple):
+class HallParts(NamedTuple):
     """Frames taken apart."""
 
     background: Floats
@@ -46,7 +46,7 @@ class Hall(NamedTuple):
 
     frames: Floats
     """(n, height, width): the test frames that are shown."""
-    parts: dict[str, Parts]
+    parts: dict[str, HallParts]
     """By method, of the same frames."""
     figures: dict[str, Any]
 
@@ -193,6 +193,6 @@ def _figures(
     }
 
 
-def _pictures(background: Array, outliers: Array, shown: Sequence[int], frames: Floats) -> Parts:
+def _pictures(background: Array, outliers: Array, shown: Sequence[int], frames: Floats) -> HallParts:
     size = (len(shown), *frames.shape[1:])
-    return Parts(*(part[list(shown)].reshape(size).astype(np.float32) for part in (background, outliers)))
+    return HallParts(*(part[list(shown)].reshape(size).astype(np.float32) for part in (background, outliers)))

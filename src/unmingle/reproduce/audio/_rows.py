@@ -1,0 +1,148 @@
+"""The rows of the table: how each method takes a song apart."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...apps.audio import Adaptive, Encoded, Factors, Parts, Stems
+from ...decomposition import decompose
+from ...encoder import Encoder
+from ._clips import KnownSong
+from ._hearing import HIGH_PASS, VARIANTS, masked, spectrogram, streamed
+from ._plain import plain_alm, pursuit_cost
+
+Array = NDArray[Any]
+Encoders = Mapping[str, Encoder]
+
+TOL, MOST = 1e-4, 5000
+"""Relative duality gap of the exact rows, and their iterations at most."""
+
+
+class SeparatedClip(NamedTuple):
+    """Voice and music by the names of the masks."""
+
+    stems: dict[str, Stems]
+    seconds: float
+    """Of one processor, for one of them."""
+    cost: float | None = None
+    """Of (1), for rows that make it small."""
+
+
+class Solved(NamedTuple):
+    """Magnitudes of voice and music."""
+
+    parts: Parts
+    problem: tuple[Array, float] | None = None
+    """X and lam of (1), for rows that solve it."""
+
+
+class TableRow(NamedTuple):
+    """A method."""
+
+    solve: Callable[[KnownSong, Encoders], Solved]
+    settings: str
+    causal: bool = False
+    encoder: str | None = None
+    """Name of the encoder that it needs."""
+
+
+def _ideal(song: KnownSong, encoders: Encoders) -> Solved:
+    return Solved(Parts(spectrogram(song.voice, song.rate), spectrogram(song.music, song.rate)))
+
+
+def _plain(song: KnownSong, encoders: Encoders) -> Solved:
+    X, lam = _problem(song)
+    L, O = plain_alm(X, lam)  # noqa: E741
+    return Solved(Parts(O, L), (X, lam))
+
+
+def _pursuit(tol: float) -> Callable[[KnownSong, Encoders], Solved]:
+    def solve(song: KnownSong, encoders: Encoders) -> Solved:
+        X, lam = _problem(song)
+        found = decompose(X, solver="pcp", outlier_penalty=lam, tol=tol, max_iter=MOST)
+        return Solved(Parts(found.outliers, found.low_rank), (X, lam))
+
+    return solve
+
+
+def _proximal(song: KnownSong, encoders: Encoders) -> Solved:
+    found = decompose(_problem(song)[0], solver="proximal", tol=TOL, max_iter=MOST)
+    return Solved(Parts(found.outliers, found.low_rank))
+
+
+def _factors(song: KnownSong, encoders: Encoders) -> Solved:
+    return Solved(Factors().parts(spectrogram(song.mixture, song.rate)))
+
+
+def _encoded(name: str) -> Callable[[KnownSong, Encoders], Solved]:
+    return lambda song, encoders: Solved(streamed(Encoded(encoders[name]), song.mixture, song.rate))
+
+
+def _adaptive(song: KnownSong, encoders: Encoders) -> Solved:
+    return Solved(streamed(Adaptive(), song.mixture, song.rate))
+
+
+def _problem(song: KnownSong) -> tuple[Array, float]:
+    """X and lam of (1)."""
+    X = spectrogram(song.mixture, song.rate).astype(np.float64)
+    return X, float(1 / np.sqrt(max(X.shape)))
+
+
+NOTHING, ONLY_HIGH_PASS = "none", f"{HIGH_PASS:g} Hz"
+"""What is done to the mixture in the row that does not look at it."""
+MIXTURE, ADMOM, EXACT, TIGHTER = "mixture", "ADMoM RPCA", "exact (1)", "exact (1), ten times tighter"
+UNTRAINED, UNSUPERVISED = "untrained encoder", "unsupervised encoder"
+ROWS: dict[str, TableRow] = {
+    "ideal mask": TableRow(_ideal, "magnitudes of the true sources"),
+    ADMOM: TableRow(_plain, "(1), lam = 1 / sqrt(max(n, m)), plain inexact ALM: residual 1e-7, growth 1.5"),
+    EXACT: TableRow(_pursuit(TOL), f"(1), same lam, relative duality gap {TOL:g}"),
+    "proximal RPCA": TableRow(_proximal, f"(2), penalties from the noise of the clip, relative duality gap {TOL:g}"),
+    "robust NMF": TableRow(_factors, "unmingle audio --method nmf: 25 spectra of the clip, penalties by its level"),
+    UNTRAINED: TableRow(_encoded(UNTRAINED), "20 layers, 25 spectra of training mixtures", True, UNTRAINED),
+    UNSUPERVISED: TableRow(_encoded(UNSUPERVISED), "the same, trained on training mixtures", True, UNSUPERVISED),
+    "adapt to this song": TableRow(
+        _adaptive, "unmingle audio --method adapt: 25 spectra, learnt while the clip plays", True
+    ),
+    TIGHTER: TableRow(_pursuit(TOL / 10), f"(1), relative duality gap {TOL / 10:g}"),
+}
+"""Rows by their names, the slowest last."""
+
+
+def answer(name: str, song: KnownSong, encoders: Encoders) -> SeparatedClip:
+    """Voice and music by a method, under each mask.
+
+    Parameters
+    ----------
+    name : str
+        "mixture", or a name in `ROWS`.
+    song : KnownSong
+        What to take apart.
+    encoders : dict
+        The encoders by their names.
+    """
+    if name == MIXTURE:
+        return _nothing(song)
+    begin = process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ROWS[name].solve(song, encoders)
+    stems = {}
+    for variant in VARIANTS:
+        again = process_time()
+        stems[variant] = masked(song, found.parts, variant)
+    end = process_time()
+    seconds = end - begin - (len(VARIANTS) - 1) * (end - again)
+    cost = None if found.problem is None else pursuit_cost(found.problem[0], found.parts.music, found.problem[1])
+    return SeparatedClip(stems, seconds, cost)
+
+
+def _nothing(song: KnownSong) -> SeparatedClip:
+    """The mixture itself for both, and what a high-pass alone does."""
+    magnitudes = spectrogram(song.mixture, song.rate)
+    begin = process_time()
+    passed = masked(song, Parts(np.ones_like(magnitudes), np.zeros_like(magnitudes)), f"Wiener, {HIGH_PASS:g} Hz")
+    return SeparatedClip({NOTHING: Stems(song.mixture, song.mixture), ONLY_HIGH_PASS: passed}, process_time() - begin)
