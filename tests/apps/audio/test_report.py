@@ -71,7 +71,7 @@ def test_words_tell_what_is_heard(tmp_path):
     page = report_page(separated(tmp_path, tones(50.0, channels=2)))
     assert "<h1>song &amp; dance.wav</h1>" in page
     assert "0:50.0 of stereo sound at 16000 Hz" in page
-    assert re.search(r"Below are 20 of 50 seconds, from 0:2[5-9] to 0:4[5-9]: where the voice is strongest", page)
+    assert re.search(r"Below are 20 of 50 seconds, from 0:(2[5-9]|30) to 0:(4[5-9]|50): where the voice", page)
     assert "upper: the upper bins" in page
     assert "64 ms as a stream, 1024 samples" in page
     assert "1, the stems are as loud as in the song" in page

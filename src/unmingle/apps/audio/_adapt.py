@@ -9,7 +9,6 @@ from ... import solvers
 from ..._schema import Array as Rows
 from ..._schema import Count, Record, Rule
 from ..._validation import check_count
-from ...estimators import OnlineRobustNMF
 from ._factors import nmf_of
 from ._method import Method, Parts
 from ._penalties import for_level_one
@@ -49,9 +48,7 @@ class Adaptive(Method):
 
     def reset(self) -> None:
         """Forget the song, but not what `learn` was told."""
-        self._model = OnlineRobustNMF(
-            self.n_components, **self._penalties._asdict(), start_size=START, batch_size=BATCH
-        )
+        self._model = _tracker()(self.n_components, **self._penalties._asdict(), start_size=START, batch_size=BATCH)
         self._waiting: list[Array] = []
 
     def learn(self, magnitudes: Array) -> None:
@@ -105,11 +102,18 @@ class Adaptive(Method):
         if len(method._waiting) >= BATCH:
             raise ValueError(f"at most {BATCH - 1} frames wait for the next lesson, not {len(method._waiting)}")
         if "model" in content:
-            method._model = OnlineRobustNMF._from_store(content["model"])
+            method._model = _tracker()._from_store(content["model"])
         return method
 
     @classmethod
     def _schema(cls, content: Any) -> Rule:
-        model = OnlineRobustNMF._schema(content.get("model") if isinstance(content, dict) else None)
+        model = _tracker()._schema(content.get("model") if isinstance(content, dict) else None)
         frames, spectra = (Rows(("float32",), count, "m", low=0.0) for count in ("frames", "spectra"))
         return Record({"n_components": Count(1, BINS)}, {"waiting": frames, "taught": spectra, "model": model})
+
+
+def _tracker() -> Any:
+    """Imported when first used: scikit-learn takes 85 MB, which other methods do not need."""
+    from ...estimators import OnlineRobustNMF
+
+    return OnlineRobustNMF

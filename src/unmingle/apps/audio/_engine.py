@@ -12,6 +12,9 @@ from ._stft import Analysis, Frames, Synthesis
 
 Array = NDArray[Any]
 
+_TOGETHER = 64
+"""Frames of a passage that are made sound together."""
+
 
 class Stems(NamedTuple):
     """Voice and music; they add up to the sound that was given."""
@@ -32,7 +35,10 @@ class Engine:
         self._voiceless = 0 if high_pass is None else int(np.searchsorted(frames.frequencies(), high_pass))
         """Bins, the lowest, without voice."""
         self.analysis, self.synthesis = Analysis(frames, channels, dtype), Synthesis(frames, channels, dtype)
-        self.sound, self._spectra = np.zeros((0, channels), dtype), list[Array]()
+        self.sound = np.zeros((0, channels), dtype)
+        self._again = Analysis(frames, channels, dtype) if masker.waits else None
+        self._unmasked = self.sound
+        """Samples of frames whose masks are to come: their spectra, made again then, would take four times the room."""
         self.early = frames.span - frames.hop
         """Samples of the synthesis that lie before the first one of the sound."""
 
@@ -40,10 +46,12 @@ class Engine:
         """Take in samples and return those stems that are known by now."""
         self.sound = np.concatenate([self.sound, block])
         spectra = self.analysis.push(block)
+        if self._again is not None:
+            self._unmasked = np.concatenate([self._unmasked, block])
         if not len(spectra):
             return Stems(self.sound[:0], self.sound[:0])
-        self._spectra.append(spectra)
-        return self._emit(self.masker.push(self._magnitudes(spectra)))
+        mask = self.masker.push(self._magnitudes(spectra))
+        return self._stems(self._voice(spectra, mask)) if self._again is None else self._emit(mask)
 
     def finish(self) -> Stems:
         """Stems of all that is left; the sound ends here."""
@@ -73,16 +81,24 @@ class Engine:
 
     def _emit(self, mask: Array) -> Stems:
         """Apply the mask to the frames that have waited longest."""
-        count = len(mask)
-        if not count:
-            return Stems(self.sound[:0], self.sound[:0])
-        waiting = self._spectra[0] if len(self._spectra) == 1 else np.concatenate(self._spectra)
-        self._spectra = [waiting[count:]] if count < len(waiting) else []
+        voices, again = [self.sound[:0]], self._again
+        if again is not None:
+            for i in range(0, len(mask), _TOGETHER):
+                part = mask[i : i + _TOGETHER]
+                samples, self._unmasked = np.split(self._unmasked, [len(part) * self.frames.hop])
+                voices.append(self._voice(again.push(samples), part))
+        return self._stems(np.concatenate(voices))
+
+    def _voice(self, spectra: Array, mask: Array) -> Array:
+        """The voice that these frames complete."""
         mask[:, : self._voiceless] = 0
-        voice = self.synthesis.push(waiting[:count] * extended(mask, self.frames.bins)[:, None, :])
+        voice = self.synthesis.push(spectra * extended(mask, self.frames.bins)[:, None, :])
         skipped = min(self.early, len(voice))
         self.early -= skipped
-        voice = voice[skipped:]
+        return voice[skipped:]
+
+    def _stems(self, voice: Array) -> Stems:
+        """Voice and music of the samples that have waited longest."""
         voice = voice[: len(self.sound)]
         sound, self.sound = self.sound[: len(voice)], self.sound[len(voice) :]
         return Stems(voice, sound - voice)

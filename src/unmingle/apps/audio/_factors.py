@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._validation import check_count
-from ...estimators import RobustNMF
 from ._method import Method, Parts
 from ._penalties import for_level_one
 
@@ -39,8 +38,10 @@ class RepeatedSpectra(Method):
         return Parts(part.outliers, part.low_rank)
 
 
-def nmf_of(magnitudes: Array, n_components: int, sigma: float, outlier_penalty: float | None = None) -> RobustNMF:
+def nmf_of(magnitudes: Array, n_components: int, sigma: float, outlier_penalty: float | None = None) -> Any:
     """Robust NMF of magnitudes of level one; not quite converged is no harm to a mask."""
+    from ...estimators import RobustNMF  # scikit-learn takes 85 MB, which other methods do not need
+
     penalties = for_level_one(sigma, len(magnitudes))
     model = RobustNMF(
         n_components,

@@ -1,6 +1,6 @@
 """Masks of frames that come block by block: at once, or passage by passage."""
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ PASSAGE, OVERLAP = 1875, 125
 class Masker(Protocol):
     """Magnitudes in, masks of the voice out, those of all frames in their order."""
 
+    waits: ClassVar[bool]
+    """Whether masks may come later than their frames."""
+
     def push(self, magnitudes: Array) -> Array:
         """Masks of the next frames, as many as are known by now."""
 
@@ -27,6 +30,8 @@ class Masker(Protocol):
 
 class AtOnce:
     """Masks of a method that streams."""
+
+    waits: ClassVar = False
 
     def __init__(self, method: Method, level: Level) -> None:
         self._method, self._level = method, level
@@ -49,6 +54,8 @@ class ByPassages:
     A passage is solved when its last frame has come. The last one reaches back as far as the others, over frames whose
     masks are out already.
     """
+
+    waits: ClassVar = True
 
     def __init__(self, method: Method, length: int | None = None, overlap: int = OVERLAP) -> None:
         self._method, self._length, self._overlap = method, length or PASSAGE, overlap

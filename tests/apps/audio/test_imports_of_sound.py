@@ -1,0 +1,17 @@
+"""What separating a song imports: its memory is mostly that of packages."""
+
+import subprocess
+import sys
+
+SEPARATED = """
+import sys
+import numpy as np
+from unmingle.apps.audio import separate
+separate(np.random.default_rng(0).uniform(-0.5, 0.5, 16000), 16000)
+print(*(name for name in ("sklearn", "torch") if name in sys.modules))
+"""
+
+
+def test_the_default_method_needs_neither_scikit_learn_nor_torch():
+    done = subprocess.run([sys.executable, "-c", SEPARATED], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
