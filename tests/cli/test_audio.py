@@ -215,3 +215,28 @@ def test_devices_without_a_sound_card(run, monkeypatch):
 
     monkeypatch.setattr(_drivers, "require", lambda module, extra: Library)
     assert run("audio", "--devices") == (0, "no devices for sound\n", "")
+
+
+def test_a_passage_without_voice_is_learnt_from(run, song):
+    ended = run("audio", "song.wav", "-o", "stems", "--no-voice", "0-1.5", "--json")
+    (told,) = json.loads(ended.out)["songs"]
+    assert told["method"] == "adapt"
+    np.testing.assert_allclose(
+        stem("stems/song.voice.flac"),
+        app.separate(stem("song.wav"), RATE, method="adapt", no_voice=(0.0, 1.5)).voice,
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--no-voice", "soon"], "two numbers of seconds, such as 0-12.5"),
+        (["--no-voice", "2-99"], "within the 3.00 s of the song"),
+        (["--no-voice", "0-1", "--method", "pcp"], "cannot learn from a passage without voice; take 'adapt'"),
+    ],
+)
+def test_passages_that_cannot_be_learnt_from_are_told(run, song, options, told):
+    ended = run("audio", "song.wav", "-o", "stems", *options)
+    assert ended.code in (1, 2)
+    assert told in " ".join(ended.err.replace("│", " ").split())

@@ -39,6 +39,15 @@ def hertz(text: str) -> float | str | None:
     return value
 
 
+def passage(text: str) -> tuple[float, float]:
+    """Read from which second to which a passage goes."""
+    try:
+        start, stop = map(float, text.split("-"))
+    except ValueError:
+        raise typer.BadParameter(f"expected two numbers of seconds, such as 0-12.5; got {text!r}.") from None
+    return start, stop
+
+
 def _optional(check: Any) -> Any:
     return lambda value: None if value is None else check(value)
 
@@ -74,6 +83,15 @@ HighPass = Annotated[
     Any,
     typer.Option(parser=hertz, metavar="HZ|none|auto", help="There is no voice below; auto for what helps the method."),
 ]
+NoVoice = Annotated[
+    Any,
+    typer.Option(
+        "--no-voice",
+        parser=passage,
+        metavar="FROM-TO",
+        help="Seconds, such as 0-12.5, in which nobody sings: the music is learnt from them, by --method adapt.",
+    ),
+]
 Report = Annotated[bool, typer.Option("--report", help="Write a page for each song, with sounds and spectrograms.")]
 Live = Annotated[bool, typer.Option("--live", help="Separate what the microphone hears, and play it, until Ctrl-C.")]
 Hear = Annotated[str, typer.Option(metavar="voice|music", callback=one_of(STEMS), help="What to play; with --live.")]
@@ -95,6 +113,7 @@ def run(
     model: Model = None,
     stems: StemNames = "voice,music",
     high_pass: HighPass = "auto",
+    no_voice: NoVoice = None,
     report: Report = False,
     live: Live = False,
     hear: Hear = "voice",
@@ -121,24 +140,25 @@ def run(
         _list_devices(as_json=as_json)
         return
     only_live = {"--from": from_file, "--low-latency": low_latency or None, "--input": source, "--output": target}
-    _check_options(sources, out, live=live, only_live=only_live, report=report)
+    _check_options(sources, out, live=live, only_live=only_live, only_files=report or no_voice is not None)
     with console.warnings_as_sentences():
-        way = _method(method or ("encoder" if model else "adapt" if live else "pcp"), model)
+        way = _method(method or ("encoder" if model else "adapt" if live or no_voice else "pcp"), model)
         if live:
             _listen(way, high_pass, hear, from_file, (source, target), low_latency, quiet=quiet, as_json=as_json)
             return
         from ..apps.audio import plan_songs
 
         plans = plan_songs(sources or [], ready_folder(out or Path(), "-o"), suffix=f".{kind}", stems=stems)
-        _separate(plans, way, high_pass, report=report, quiet=quiet, as_json=as_json)
+        settings = {"method": way, "high_pass": high_pass, "no_voice": no_voice}
+        _separate(plans, settings, report=report, quiet=quiet, as_json=as_json)
 
 
 def _check_options(
-    sources: list[Path] | None, out: Path | None, *, live: bool, only_live: dict[str, Any], report: bool
+    sources: list[Path] | None, out: Path | None, *, live: bool, only_live: dict[str, Any], only_files: bool
 ) -> None:
     given = [option for option, value in only_live.items() if value is not None]
-    if live and (sources or out or report):
-        raise typer.BadParameter("--live takes no IN, -o and --report; --from FILE plays a file.")
+    if live and (sources or out or only_files):
+        raise typer.BadParameter("--live takes no IN, -o, --report and --no-voice; --from FILE plays a file.")
     if live and "--from" in given and {"--input", "--output"} & set(given):
         raise typer.BadParameter("--from takes the place of devices; leave --input and --output out.")
     if not live and given:
@@ -165,7 +185,7 @@ def _method(name: str, model: Path | None) -> "Method":
 
 
 def _separate(
-    plans: "list[PlannedSong]", method: "Method", high_pass: Any, *, report: bool, quiet: bool, as_json: bool
+    plans: "list[PlannedSong]", settings: dict[str, Any], *, report: bool, quiet: bool, as_json: bool
 ) -> None:
     """Separate one song after the other; those that fail are told at the end."""
     done: list[dict[str, Any]] = []
@@ -175,7 +195,7 @@ def _separate(
             for number, plan in enumerate(plans, start=1):
                 try:
                     with interrupts.allowed():
-                        song, page = _one(plan, method, high_pass, f"{number}/{len(plans)}", report=report, quiet=quiet)
+                        song, page = _one(plan, settings, f"{number}/{len(plans)}", report=report, quiet=quiet)
                 except (ValueError, OSError) as error:
                     failures.append(error)
                     continue
@@ -195,14 +215,12 @@ def _separate(
 
 
 def _one(
-    plan: "PlannedSong", method: "Method", high_pass: Any, place: str, *, report: bool, quiet: bool
+    plan: "PlannedSong", settings: dict[str, Any], place: str, *, report: bool, quiet: bool
 ) -> "tuple[SeparatedSong, Path | None]":
     from ..apps.audio import separate_file, write_report
 
     with console.counter(f"Separating {plan.source.name} ({place})", None, quiet=quiet) as advance:
-        song = separate_file(
-            plan.source, plan.stems, method=method, high_pass=high_pass, excerpt=report, callback=advance
-        )
+        song = separate_file(plan.source, plan.stems, **settings, excerpt=report, callback=advance)
         return song, write_report(song, plan.report) if report else None
 
 

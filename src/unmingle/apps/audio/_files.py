@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from os import PathLike, fspath
 from os.path import realpath
 from pathlib import Path
@@ -17,11 +18,13 @@ from ._excerpt import Excerpt, Strongest, energy
 from ._method import Method
 from ._methods import as_method, high_pass_of
 from ._samples import MOST_CHANNELS
-from ._separate import engine_for
+from ._separate import check_passage, engine_for
 from ._words import song_facts
 
 Array = NDArray[Any]
 
+_LONGEST_LESSON = 60.0
+"""Seconds of a passage without voice that are learnt from."""
 STEMS = ("voice", "music")
 """What a song is taken apart into."""
 
@@ -82,6 +85,7 @@ def separate_file(
     *,
     method: str | Method = "pcp",
     high_pass: float | str | None = "auto",
+    no_voice: tuple[float, float] | None = None,
     excerpt: bool = False,
     callback: Callback | None = None,
 ) -> SeparatedSong:
@@ -102,6 +106,8 @@ def separate_file(
         How to tell voice from music, as in `separate`.
     high_pass : float, "auto" or None
         Hertz below which there is no voice, as in `separate`.
+    no_voice : (float, float), optional
+        Start and end, in seconds, of a passage without voice, as in `separate`; a minute of it is enough.
     excerpt : bool
         Whether to keep the 20 seconds with the strongest voice, which `report_page` needs.
     callback : callable, optional
@@ -140,6 +146,8 @@ def separate_file(
             engine = engine_for(way, sound.rate, sound.n_channels, np.dtype(np.float32), high_pass)
         except ValueError as error:
             raise MediaError(f"{sound.name} cannot be separated: {error}") from error
+        if no_voice is not None:
+            way.learn(engine.frames_without_voice(_passage(place, *no_voice)))
         strongest = Strongest(sound.rate, sound.n_channels) if excerpt else None
         with StemWriter(paths, sound.rate, sound.n_channels) as writer:
             work = _Work(engine, writer, tuple(paths), strongest)
@@ -190,6 +198,21 @@ class _Work:
         self._writer.write({name: {"voice": voice, "music": music}[name] for name in self._stems})
         if self._strongest is not None:
             self._strongest.add(voice, music)
+
+
+def _passage(place: Path, start: float, stop: float) -> Array:
+    """The samples of a file from one second to another, a minute at most."""
+    with open_sound(place) as sound:
+        blocks, done, rate = [], 0, sound.rate
+        check_passage(start, stop, inf if sound.n_samples is None else sound.n_samples / rate)
+        first, last = round(start * rate), round(min(stop, start + _LONGEST_LESSON) * rate)
+        for block in sound:
+            blocks.append(block[max(first - done, 0) : max(last - done, 0)].copy())
+            done += len(block)
+            if done >= last:
+                return np.concatenate(blocks)
+    check_passage(start, stop, done / rate)
+    return np.concatenate(blocks)
 
 
 def _check_stems(source: Path, paths: Mapping[str, Path]) -> None:

@@ -1,5 +1,6 @@
 """Separate a sound that is in memory."""
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,14 @@ def engine_for(
 
 def between(samples: Array, rate: float, start: float, stop: float) -> Array:
     """The samples from one second to another."""
-    first, last = (round(check_positive(value, "no_voice", zero=True) * rate) for value in (start, stop))
-    if not first < last <= len(samples):
-        raise ValueError(
-            f"no_voice must be a start and a later end within the {len(samples) / rate:.2f} s of the song, "
-            f"got {start:g} and {stop:g}."
-        )
-    return samples[first:last]
+    check_passage(start, stop, len(samples) / rate)
+    return samples[round(start * rate) : round(stop * rate)]
+
+
+def check_passage(start: float, stop: float, seconds: float) -> None:
+    """Refuse a passage that is not within a song of so many seconds."""
+    for value in (start, stop):
+        check_positive(value, "no_voice", zero=True)
+    if not start < stop <= seconds:
+        length = "" if seconds == inf else f" within the {seconds:.2f} s of the song"
+        raise ValueError(f"no_voice must be a start and a later end{length}, got {start:g} and {stop:g}.")
