@@ -73,8 +73,8 @@ _OF_THE_PAPER = (
     "what its GSNR is; here it stands beside the plain snr. So only order and gaps compare."
 )
 _MASKS = (
-    "Means of the voice, and of the music beside them, whose snr is that of the voice. 100 Hz: below, all is music. Wiener: v² / (v² + m²); binary: 1 "
-    "where |v| > |m|."
+    "Means of the voice, and of the music beside them, whose snr is that of the voice. 100 Hz: below, all is music. "
+    "Wiener: v² / (v² + m²); binary: 1 where |v| > |m|."
 )
 _EXACTNESS = (
     "Cost of (1): ||L||_* + lam ||X - L||_1 with each method's own L. Change: by how much a duality gap ten times "
