@@ -44,7 +44,9 @@ def audio_page(result: Mapping[str, Any]) -> str:
         *([report.paragraph(result["remark"])] if result["remark"] else []),
         report.figure(report.table(head, rows, chosen=-1), _MEANING),
         report.heading("Beside the paper"),
-        report.figure(report.table(*_paper_rows(result), chosen=-1), _OF_THE_PAPER),
+        report.figure(
+            report.table(*_paper_rows(result), chosen=-1), f"Ours: {settings['test']} clips. {_OF_THE_PAPER}"
+        ),
         report.heading("All masks"),
         report.figure(report.table(*_mask_rows(result), chosen=-1), _MASKS),
         report.heading("Spread over the clips"),
@@ -71,8 +73,8 @@ _OF_THE_PAPER = (
     "what its GSNR is; here it stands beside the plain snr. So only order and gaps compare."
 )
 _MASKS = (
-    "Means of the voice, and of the music beside them. 100 Hz: below, all is music. Wiener: v² / (v² + m²); binary: 1 "
-    "where |v| > |m|."
+    "Means of the voice, and of the music beside them, whose snr is that of the voice. 100 Hz: below, all is music. "
+    "Wiener: v² / (v² + m²); binary: 1 where |v| > |m|."
 )
 _EXACTNESS = (
     "Cost of (1): ||L||_* + lam ||X - L||_1 with each method's own L. Change: by how much a duality gap ten times "
@@ -176,7 +178,7 @@ def _mask_rows(result: Mapping[str, Any]) -> Table:
     ]
     rows = [
         [name, mask, *map(_decibels, _mean(result, name, mask, "voice").values()),
-         *(_decibels(_mean(result, name, mask, "music")[measure]) for measure in ("nsdr", "snr"))]
+         *(_decibels(_mean(result, name, mask, "music")[measure]) for measure in ("nsdr", "sir", "sar"))]
         for name, found in result["rows"].items()
         for mask in found["masks"]
     ]  # fmt: skip
@@ -215,7 +217,7 @@ def _mean(result: Mapping[str, Any], name: str, mask: str, source: str) -> dict[
 
 
 def _decibels(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+    return "–" if value is None else f"{round(value, 2) + 0.0:.2f}"
 
 
 def _met(good: bool) -> str:
