@@ -20,10 +20,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
-from fuzz_files import frames, rows, spoilt, training, write_seeds
+from fuzz_files import SOUNDS, frames, rows, sound, spoilt, training, write_seeds
 
 import unmingle
 from unmingle import store
+from unmingle.apps import audio
 from unmingle.apps.video import Stream
 from unmingle.cli._app import app
 from unmingle.media import open_frames, read_image
@@ -65,6 +66,8 @@ def use_model(path, folder):
         return
     with contextlib.suppress(ValueError):  # one sentence, of what cannot be done with this model
         use_loaded(model)
+    if isinstance(model, audio.Stream):
+        return
     if not isinstance(model, Stream):
         command("export", path, folder / "model.onnx")
     else:
@@ -74,6 +77,10 @@ def use_model(path, folder):
 
 
 def use_loaded(model):
+    if isinstance(model, audio.Stream):
+        for _ in range(3):
+            model.push(sound(0.2, model.channels))
+        return
     if isinstance(model, Stream):
         shape, dtype = ((24, 32), np.uint8) if model._detector is None else model._detector.format
         for _ in range(3):
@@ -101,6 +108,8 @@ def use(path, folder):
     """Read a file in all the ways in which its kind is read."""
     if path.suffix == ".safetensors":
         use_model(path, folder)
+    elif path.suffix in SOUNDS:
+        command("audio", path, "-o", folder / "stems", "--method", "nmf", "--quiet")
     elif path.suffix == ".training":
         with contextlib.suppress(ValueError):
             training(path)(callback=lambda progress: progress.done >= 20)
@@ -117,7 +126,7 @@ def use(path, folder):
         film = folder / "own.npy"
         np.save(film, frames(3))
         command("video", film, "--region", path, "--max-frames", 2, "--quiet")
-    elif path.suffix not in (".safetensors", ".training"):
+    elif path.suffix not in (".safetensors", ".training", *SOUNDS):
         command("video", path, "--quiet")
 
 

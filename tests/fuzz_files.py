@@ -20,10 +20,14 @@ from unmingle import (
     RobustPCA,
     store,
 )
+from unmingle.apps import audio
 from unmingle.apps.video import Stream
 from unmingle.learn import train
+from unmingle.media import SoundWriter
 
 M = 12
+RATE = 8000
+SOUNDS = (".wav", ".flac", ".ogg")
 SIZE = (24, 32)
 EXTREMES = [
     None, True, False, 0, 1, -1, 2, 3, 7, 100, 400, 10**4, 10**6, 10**12, 10**18, 2**31, 2**63, 2**64, -(2**63),
@@ -37,7 +41,7 @@ STRANGE_NAMES = [
     "fitted", "fitted.card_.a", "encoder", "encoder.n_layers", "settings.a.b", "init.tol.x", ".", "a." * 300, "setup.a",
 ]  # fmt: skip
 KINDS = [
-    "RobustPCA", "RobustNMF", "Encoder", "VideoStream", "OnlineRobustPCA", "OnlineRobustNMF",
+    "RobustPCA", "RobustNMF", "Encoder", "VideoStream", "AudioStream", "OnlineRobustPCA", "OnlineRobustNMF",
     "LearnedRobustPCA", "Training",
 ]  # fmt: skip
 VALUES = [np.nan, np.inf, -np.inf, 0.0, -1.0, 1.0, 1e-320, 1e-30, 1e30, 1e308, 3.4e38]
@@ -91,7 +95,31 @@ def write_seeds(folder):
             for pixels in film:
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="gray")))
             container.mux(stream.encode(None))
+    for suffix in SOUNDS:
+        with SoundWriter(folder / f"sound{suffix}", RATE, 2) as writer:
+            writer.write(sound(0.5, channels=2))
     return sorted(folder.iterdir())
+
+
+def sound(seconds, channels=1):
+    times = np.arange(round(seconds * RATE)) / RATE
+    waves = np.sin(np.outer(times, 2 * np.pi * np.array([220.0, 330.0, 1000.0]))).sum(axis=1) / 4
+    return np.repeat(waves[:, None], channels, axis=1).astype(np.float32)
+
+
+def write_sound_streams(folder):
+    """Write streams of sound in several states."""
+    network = Encoder.from_components(np.eye(2, 513), rank_penalty=0.3, outlier_penalty=0.2, n_layers=2)
+    for name, seconds, method in (
+        ("mute", 0.0, audio.Adaptive(2)),
+        ("adapting", 1.2, audio.Adaptive(2)),
+        ("encoding", 0.3, audio.Encoded(network)),
+    ):
+        stream = audio.Stream(RATE, channels=2, method=method)
+        stream.push(sound(seconds, channels=2))
+        if name == "mute":
+            stream.learn_music(sound(0.3, channels=2))
+        stream.save(folder / f"{name}.safetensors")
 
 
 def write_models(folder):
@@ -127,6 +155,7 @@ def write_models(folder):
         for pixels in frames(count, colour=name == "colour"):
             stream.push(pixels)
         stream.save(folder / f"{name}.safetensors")
+    write_sound_streams(folder)
     training(folder / "work.training")(callback=lambda progress: progress.done >= 5)
 
 
