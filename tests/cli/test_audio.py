@@ -146,8 +146,9 @@ def test_help_shows_how(run):
 
 
 LONG = """
-import sys
+import signal, sys
 from unmingle.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.argv[1:] = ["audio", "a.wav", "long.wav", "-o", "stems", "--model", "net.safetensors", "--json"]
 main()
 """

@@ -20,9 +20,8 @@ Array = NDArray[np.floating[Any]]
 
 _ROOTS = (2.0**-500, 2.0**500)
 """The root of the units at the extremes, where their square can still be inverted."""
-_SWEEPS = 30
-"""Of nonnegative factors, at most: more do not help what comes later (voice of training songs, 500 against 30: the same
-to 0.05 dB), and a live stream waits for them."""
+_SWEEPS = 500
+"""Of nonnegative factors, at most."""
 
 
 def robust_start(
