@@ -18,7 +18,7 @@ def samples(n, seed, m=60):
 
 
 def fitted(X):
-    found = RobustNMF(Q, random_state=0, max_iter=500, tol=1e-4, **PENALTIES).fit(X)
+    found = RobustNMF(Q, random_state=0, max_iter=5000, tol=1e-4, **PENALTIES).fit(X)
     signs = {"nonnegative_codes": True, "nonnegative_outliers": True}
     return Encoder.from_components(found.components_, n_layers=2, **PENALTIES, **signs)
 

@@ -74,9 +74,13 @@ class Adaptive(Method):
             return Parts(np.zeros_like(magnitudes), magnitudes)
         rank_penalty, lam = self._penalties
         penalty = np.full(magnitudes.shape[1], lam, magnitudes.dtype)
-        codes = next(solvers.nonnegative_newton(magnitudes, components, rank_penalty, penalty)).codes
-        music = codes @ components
-        return Parts(np.maximum(magnitudes - music - penalty, 0), music)
+        one_by_one = (  # rounded alike, whether frames come one by one or together
+            next(solvers.nonnegative_newton(frame[None], components, rank_penalty, penalty)).codes
+            for frame in magnitudes
+        )
+        codes = np.concatenate(list(one_by_one))
+        music = codes.astype(np.float64) @ components.astype(np.float64)
+        return Parts(np.maximum(magnitudes - music - lam, 0).astype(magnitudes.dtype), music.astype(magnitudes.dtype))
 
     def _take_in(self, block: Array) -> None:
         self._waiting.extend(block)

@@ -79,7 +79,11 @@ def _hann(length: int) -> Array:
 
 
 class Analysis:
-    """Spectra of the frames of a sound that comes block by block."""
+    """Spectra of the frames of a sound that comes block by block.
+
+    They are found in float64: the transform of one frame and of many at once round differently, which a method that
+    learns from frames would amplify.
+    """
 
     def __init__(self, frames: Frames, channels: int, dtype: Any) -> None:
         self._frames, self._window = frames, frames.windows()[0].astype(dtype)
@@ -93,10 +97,10 @@ class Analysis:
         self.held = signal[count * hop :]
         if not count:
             return np.empty((0, block.shape[1], self._frames.bins), np.result_type(block.dtype, np.complex64))
-        cut = np.empty((count, block.shape[1], window), signal.dtype)
+        cut = np.empty((count, block.shape[1], window))
         for i, frame in enumerate(cut):
             np.multiply(signal[i * hop : i * hop + window].T, self._window, out=frame)
-        return np.fft.rfft(cut)
+        return np.fft.rfft(cut).astype(np.result_type(block.dtype, np.complex64))
 
 
 class Synthesis:
