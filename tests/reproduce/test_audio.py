@@ -7,14 +7,14 @@ import pytest
 import soundfile
 
 from unmingle import synth
-from unmingle.apps.audio import Adaptive, Parts, RepeatedSpectra, separate
+from unmingle.apps.audio import Adaptive, Parts, RepeatedSpectra, magnitudes, separate
 from unmingle.decomposition import decompose
 from unmingle.metrics import nsdr, si_sdr, snr
 from unmingle.reproduce import EXPERIMENTS, DataMissing
 from unmingle.reproduce.audio import Clip, find_clips, reproduce_audio
 from unmingle.reproduce.audio import _encoders as encoders
 from unmingle.reproduce.audio import _run as running
-from unmingle.reproduce.audio._hearing import VARIANTS, masked, spectrogram, streamed
+from unmingle.reproduce.audio._hearing import VARIANTS, masked, streamed
 from unmingle.reproduce.audio._kept import KeptCells
 from unmingle.reproduce.audio._page import audio_page
 from unmingle.reproduce.audio._plain import plain_alm, pursuit_cost
@@ -109,8 +109,8 @@ def test_plain_method_comes_near_the_certified_minimum(rng):
 
 
 def test_masks_are_those_of_the_app(song):
-    truth = Parts(spectrogram(song.voice, song.rate), spectrogram(song.music, song.rate))
-    X = spectrogram(song.mixture, song.rate)
+    truth = Parts(magnitudes(song.voice, song.rate), magnitudes(song.music, song.rate))
+    X = magnitudes(song.mixture, song.rate)
     for found, method in (
         (RepeatedSpectra(3).parts(X), RepeatedSpectra(3)),
         (streamed(Adaptive(5), song.mixture, song.rate), Adaptive(5)),
@@ -126,7 +126,7 @@ def test_masks_are_those_of_the_app(song):
 
 
 def test_binary_mask_takes_a_bin_as_a_whole(song):
-    X = spectrogram(song.mixture, song.rate)
+    X = magnitudes(song.mixture, song.rate)
     stronger = Parts(0.6 * X, 0.4 * X)
     np.testing.assert_allclose(masked(song, stronger, "binary").voice, song.mixture, atol=1e-9)
     np.testing.assert_allclose(masked(song, stronger, "Wiener").voice, song.mixture * 0.36 / 0.52, atol=1e-6)

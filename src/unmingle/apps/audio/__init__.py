@@ -3,12 +3,14 @@
 from ._adapt import Adaptive
 from ._drivers import Device, Loopback, SoundCard, devices
 from ._encoder import Encoded
-from ._engine import Stems
+from ._engine import Stems, magnitudes
 from ._exact import ExactProximal, ExactPursuit
 from ._excerpt import Excerpt
 from ._factors import RepeatedSpectra
 from ._files import STEMS, SeparatedSong, separate_file
+from ._ideal import Ideal
 from ._live import Driver, Heard, Session, listen
+from ._masks import binary, wiener
 from ._method import Method, Parts
 from ._methods import METHODS
 from ._plan import PlannedSong, plan_songs
@@ -28,6 +30,7 @@ __all__ = [
     "ExactPursuit",
     "Excerpt",
     "Heard",
+    "Ideal",
     "Loopback",
     "Method",
     "Parts",
@@ -38,12 +41,15 @@ __all__ = [
     "SoundCard",
     "Stems",
     "Stream",
+    "binary",
     "devices",
     "listen",
+    "magnitudes",
     "plan_songs",
     "report_page",
     "separate",
     "separate_file",
     "spectrograms",
+    "wiener",
     "write_report",
 ]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ._level import Level
 from ._maskers import Masker
 from ._masks import extended
+from ._samples import as_samples
 from ._stft import Analysis, Frames, Synthesis
 
 Array = NDArray[Any]
@@ -21,6 +22,42 @@ class Stems(NamedTuple):
 
     voice: Array
     music: Array
+
+
+def magnitudes(samples: Any, rate: float, *, low_latency: bool = False) -> Array:
+    """What a method sees of a whole sound: magnitudes (frames, bins) up to 8 kHz, not divided by a level.
+
+    Parameters
+    ----------
+    samples : array of shape (n,) or (n, channels)
+        The sound.
+    rate : float
+        Samples a second.
+    low_latency : bool
+        Whether frames are those of a stream of low latency.
+
+    Returns
+    -------
+    float32 array of shape (frames, bins)
+    """
+    sound, _ = as_samples(samples)
+    frames, channels = Frames.of(rate, low_latency=low_latency), sound.shape[1]
+    whole = np.concatenate([sound, _silence_behind(frames, channels, sound.dtype)])
+    return _magnitudes(Analysis(frames, channels, sound.dtype).push(whole), frames)
+
+
+def _magnitudes(spectra: Array, frames: Frames) -> Array:
+    """Root of the mean power of the channels, in the bins looked at."""
+    seen = spectra[..., : frames.looked_at]
+    power = seen.real**2
+    power += seen.imag**2
+    power = power[:, 0] if power.shape[1] == 1 else power.mean(axis=1)
+    return np.sqrt(power, dtype=np.float32, casting="same_kind")
+
+
+def _silence_behind(frames: Frames, channels: int, dtype: Any) -> Array:
+    """What completes the last frames of a sound."""
+    return np.zeros((frames.span + frames.hop, channels), dtype)
 
 
 class Engine:
@@ -50,34 +87,25 @@ class Engine:
             self._unmasked = np.concatenate([self._unmasked, block])
         if not len(spectra):
             return Stems(self.sound[:0], self.sound[:0])
-        mask = self.masker.push(self._magnitudes(spectra))
+        mask = self.masker.push(_magnitudes(spectra, self.frames))
         return self._stems(self._voice(spectra, mask)) if self._again is None else self._emit(mask)
 
     def finish(self) -> Stems:
         """Stems of all that is left; the sound ends here."""
         left = len(self.sound)
         channels = self.sound.shape[1]
-        silence = np.zeros((self.frames.span + self.frames.hop, channels), self.sound.dtype)
-        before = self.push(silence)
+        before = self.push(_silence_behind(self.frames, channels, self.sound.dtype))
         after = self._emit(self.masker.finish())
         return Stems(*(np.concatenate(pair)[:left] for pair in zip(before, after, strict=True)))
 
     def frames_without_voice(self, samples: Array) -> Array:
         """Magnitudes of a passage over its running level, for a method to learn from; the engine does not change."""
         held = self.analysis.held
-        magnitudes = self._magnitudes(self.analysis.push(samples))
+        magnitudes = _magnitudes(self.analysis.push(samples), self.frames)
         self.analysis.held = held
         if not magnitudes.any():
             raise ValueError("The passage without voice is silent or too short: there is nothing to learn from.")
         return magnitudes / Level().push(magnitudes).astype(magnitudes.dtype)
-
-    def _magnitudes(self, spectra: Array) -> Array:
-        """Root of the mean power of the channels, in the bins looked at."""
-        seen = spectra[..., : self.frames.looked_at]
-        power = seen.real**2
-        power += seen.imag**2
-        power = power[:, 0] if power.shape[1] == 1 else power.mean(axis=1)
-        return np.sqrt(power, dtype=np.float32, casting="same_kind")
 
     def _emit(self, mask: Array) -> Stems:
         """Apply the mask to the frames that have waited longest."""

@@ -34,7 +34,7 @@ def separate(
     rate : float
         Samples a second, 2000 at least.
     method : str or Method
-        How to tell voice from music: a name in `METHODS`, or a method with settings of its own.
+        How to tell voice from music: a name in `METHODS`, or a method with settings of its own; it begins anew.
     high_pass : float, "auto" or None
         Hertz below which there is no voice; "auto" for what helps the method, None for no limit.
     low_latency : bool
@@ -57,6 +57,7 @@ def separate(
     """
     samples, flat = as_samples(samples)
     method = as_method(method)
+    method.reset()
     engine = engine_for(method, rate, samples.shape[1], samples.dtype, high_pass, low_latency)
     if no_voice is not None:
         method.learn(engine.frames_without_voice(between(samples, rate, *no_voice)))

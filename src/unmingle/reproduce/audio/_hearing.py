@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...apps.audio import Method, Parts, Stems, separate
+from ...apps.audio import Ideal, Method, Parts, Stems, binary, separate
 from ._clips import KnownSong
 
 Array = NDArray[Any]
@@ -39,37 +39,6 @@ class _Listener(Method):
         return answer
 
 
-class _WholeListener(_Listener):
-    """The same for a method that sees the magnitudes of a clip as a whole."""
-
-    streams: ClassVar = False
-
-
-class _Given(Method):
-    """Parts that were found before, for frames in their order."""
-
-    name: ClassVar = "given"
-    summary: ClassVar = "parts that were found before"
-    streams: ClassVar = True
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self._next = parts, 0
-
-    def parts(self, magnitudes: Array) -> Parts:
-        """Those of the next frames."""
-        rows = slice(self._next, self._next + len(magnitudes))
-        self._next = rows.stop
-        return Parts(self._parts.voice[rows], self._parts.music[rows])
-
-
-def spectrogram(sound: Array, rate: int) -> Array:
-    """Magnitudes (frames, bins) of a clip."""
-    listener = _WholeListener()
-    separate(sound, rate, method=listener, high_pass=None)
-    (magnitudes,) = listener.frames
-    return magnitudes
-
-
 def frames_over_level(sound: Array, rate: int) -> Array:
     """Magnitudes over the running level: what an encoder sees."""
     listener = _Listener()
@@ -90,8 +59,8 @@ def masked(song: KnownSong, parts: Parts, variant: str) -> Stems:
     The Wiener mask is v^2 / (v^2 + m^2). The binary one is 1 where |v| > |m|: the Wiener mask of itself and its
     opposite.
     """
-    binary, high_pass = VARIANTS[variant]
-    if binary:
-        voice = (np.abs(parts.voice) > np.abs(parts.music)).astype(parts.voice.dtype)
+    is_binary, high_pass = VARIANTS[variant]
+    if is_binary:
+        voice = binary(*parts)
         parts = Parts(voice, 1 - voice)
-    return separate(song.mixture, song.rate, method=_Given(parts), high_pass=high_pass)
+    return separate(song.mixture, song.rate, method=Ideal(parts), high_pass=high_pass)

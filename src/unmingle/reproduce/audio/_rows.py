@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...apps.audio import Adaptive, Encoded, Parts, RepeatedSpectra, Stems
+from ...apps.audio import Adaptive, Encoded, Parts, RepeatedSpectra, Stems, magnitudes
 from ...decomposition import decompose
 from ...encoder import Encoder
 from ._clips import KnownSong
-from ._hearing import HIGH_PASS, VARIANTS, masked, spectrogram, streamed
+from ._hearing import HIGH_PASS, VARIANTS, masked, streamed
 from ._plain import plain_alm, pursuit_cost
 
 Array = NDArray[Any]
@@ -51,7 +51,7 @@ class TableRow(NamedTuple):
 
 
 def _ideal(song: KnownSong, encoders: Encoders) -> Solved:
-    return Solved(Parts(spectrogram(song.voice, song.rate), spectrogram(song.music, song.rate)))
+    return Solved(Parts(magnitudes(song.voice, song.rate), magnitudes(song.music, song.rate)))
 
 
 def _plain(song: KnownSong, encoders: Encoders) -> Solved:
@@ -75,7 +75,7 @@ def _proximal(song: KnownSong, encoders: Encoders) -> Solved:
 
 
 def _factors(song: KnownSong, encoders: Encoders) -> Solved:
-    return Solved(RepeatedSpectra().parts(spectrogram(song.mixture, song.rate)))
+    return Solved(RepeatedSpectra().parts(magnitudes(song.mixture, song.rate)))
 
 
 def _encoded(name: str) -> Callable[[KnownSong, Encoders], Solved]:
@@ -88,7 +88,7 @@ def _adaptive(song: KnownSong, encoders: Encoders) -> Solved:
 
 def _problem(song: KnownSong) -> tuple[Array, float]:
     """X and lam of (1)."""
-    X = spectrogram(song.mixture, song.rate).astype(np.float64)
+    X = magnitudes(song.mixture, song.rate).astype(np.float64)
     return X, float(1 / np.sqrt(max(X.shape)))
 
 
@@ -142,7 +142,7 @@ def answer(name: str, song: KnownSong, encoders: Encoders) -> SeparatedClip:
 
 def _nothing(song: KnownSong) -> SeparatedClip:
     """The mixture itself for both, and what a high-pass alone does."""
-    magnitudes = spectrogram(song.mixture, song.rate)
+    heard = magnitudes(song.mixture, song.rate)
     begin = process_time()
-    passed = masked(song, Parts(np.ones_like(magnitudes), np.zeros_like(magnitudes)), f"Wiener, {HIGH_PASS:g} Hz")
+    passed = masked(song, Parts(np.ones_like(heard), np.zeros_like(heard)), f"Wiener, {HIGH_PASS:g} Hz")
     return SeparatedClip({NOTHING: Stems(song.mixture, song.mixture), ONLY_HIGH_PASS: passed}, process_time() - begin)
