@@ -112,6 +112,7 @@ def write_sound_streams(folder):
     network = Encoder.from_components(np.eye(2, 513), rank_penalty=0.3, outlier_penalty=0.2, n_layers=2)
     for name, seconds, method in (
         ("mute", 0.0, audio.Adaptive(2)),
+        ("starting", 0.6, audio.Adaptive(2)),
         ("adapting", 1.2, audio.Adaptive(2)),
         ("encoding", 0.3, audio.Encoded(network)),
     ):

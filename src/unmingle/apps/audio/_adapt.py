@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from ... import solvers
 from ..._schema import Array as Rows
 from ..._schema import Count, Record, Rule
+from ..._threads import suited_to
 from ..._validation import check_count
 from ._factors import nmf_of
 from ._method import Method, Parts
 from ._penalties import for_level_one
+from ._spectra import SPECTRA, Spectra
 from ._stft import BINS
 
 Array = NDArray[Any]
@@ -19,21 +21,21 @@ Array = NDArray[Any]
 SIGMA, WINDOW = 0.3, 100
 """Penalties are those of a window of so many frames. Chosen among 0.03, 0.1, 0.3 and 30, 100, 400 on 17 training clips
 of MIR-1K: best for the worse of their two singers."""
-BATCH, START = 8, 32
-"""Frames of a lesson and of the first one, or twice the components; chosen there, too: 4 to 32 and 32 to 100."""
+BATCH = 8
+"""Frames of a lesson; chosen there, too, among 4 to 32."""
 _NEVER = 1e6
 """An outlier penalty that nothing is worth."""
 
 
 class Adaptive(Method):
-    """Nonnegative spectra that follow the song, by the tracker of streams; nothing is trained beforehand.
+    """Nonnegative spectra that follow the song, learnt by `Spectra`; nothing is trained beforehand.
 
     A frame x, over the running level, is taken apart by the present spectra U (q of them)::
 
         min over s, o >= 0 of  1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam sum(o)
 
-    Us is music, o is voice. After every 8 frames U learns from them, as in `unmingle.OnlineRobustNMF`. Before the first
-    lesson, 0.8 s, all is music. After `learn`, U is that of the passage without voice and stays.
+    Us is music, o is voice. After every 8 frames U learns from them. Before the first lesson, 0.13 s, all is music.
+    After `learn`, U is that of the passage without voice and stays.
     """
 
     name: ClassVar = "adapt"
@@ -48,7 +50,7 @@ class Adaptive(Method):
 
     def reset(self) -> None:
         """Forget the song, but not what `learn` was told."""
-        self._model = _tracker()(self.n_components, **self._penalties._asdict(), start_size=START, batch_size=BATCH)
+        self._spectra: Spectra | None = None
         self._waiting: list[Array] = []
 
     def learn(self, magnitudes: Array) -> None:
@@ -58,12 +60,15 @@ class Adaptive(Method):
 
     def parts(self, magnitudes: Array) -> Parts:
         """The parts of each frame, by what the frames before it taught."""
-        if self._taught is not None:
-            return self._by(self._taught, magnitudes)
+        with suited_to(magnitudes.size):
+            return self._learning(magnitudes) if self._taught is None else self._by(self._taught, magnitudes)
+
+    def _learning(self, magnitudes: Array) -> Parts:
+        """Take apart, learn from it, and so on."""
         blocks, done = [], 0
         while done < len(magnitudes):
             block = magnitudes[done : done + BATCH - len(self._waiting)]
-            blocks.append(self._by(getattr(self._model, "components_", magnitudes[:0]), block))
+            blocks.append(self._by(magnitudes[:0] if self._spectra is None else self._spectra.components, block))
             self._take_in(block)
             done += len(block)
         return Parts(*map(np.concatenate, zip(*blocks, strict=True))) if blocks else Parts(magnitudes, magnitudes)
@@ -83,11 +88,13 @@ class Adaptive(Method):
         return Parts(np.maximum(magnitudes - music - lam, 0).astype(magnitudes.dtype), music.astype(magnitudes.dtype))
 
     def _take_in(self, block: Array) -> None:
+        """Let frames wait until they are a lesson."""
         self._waiting.extend(block)
         if len(self._waiting) == BATCH:
             lesson, self._waiting = np.stack(self._waiting), []
             if lesson.any():
-                self._model.partial_fit(lesson)
+                self._spectra = self._spectra or Spectra.none(lesson.shape[1])
+                self._spectra.learn(lesson, self.n_components, self._penalties)
 
     def _to_store(self) -> dict[str, Any]:
         content: dict[str, Any] = {"n_components": self.n_components}
@@ -95,8 +102,8 @@ class Adaptive(Method):
             content["waiting"] = np.stack(self._waiting)
         if self._taught is not None:
             content["taught"] = self._taught
-        if hasattr(self._model, "components_"):
-            content["model"] = self._model._to_store()
+        if self._spectra is not None:
+            content["spectra"] = self._spectra._to_store()
         return content
 
     @classmethod
@@ -105,19 +112,13 @@ class Adaptive(Method):
         method._waiting, method._taught = list(content.get("waiting", ())), content.get("taught")
         if len(method._waiting) >= BATCH:
             raise ValueError(f"at most {BATCH - 1} frames wait for the next lesson, not {len(method._waiting)}")
-        if "model" in content:
-            method._model = _tracker()._from_store(content["model"])
+        if "spectra" in content:
+            method._spectra = Spectra._from_store(content["spectra"])
+            if len(method._spectra.components) > method.n_components:
+                raise ValueError(f"there should be at most {method.n_components} spectra")
         return method
 
     @classmethod
     def _schema(cls, content: Any) -> Rule:
-        model = _tracker()._schema(content.get("model") if isinstance(content, dict) else None)
-        frames, spectra = (Rows(("float32",), count, "m", low=0.0) for count in ("frames", "spectra"))
-        return Record({"n_components": Count(1, BINS)}, {"waiting": frames, "taught": spectra, "model": model})
-
-
-def _tracker() -> Any:
-    """Imported when first used: scikit-learn takes 85 MB, which other methods do not need."""
-    from ...estimators import OnlineRobustNMF
-
-    return OnlineRobustNMF
+        frames, taught = (Rows(("float32",), count, "m", low=0.0) for count in ("frames", "taught"))
+        return Record({"n_components": Count(1, BINS)}, {"waiting": frames, "taught": taught, "spectra": SPECTRA})
