@@ -166,7 +166,7 @@ def test_encoders_no_file_can_hold_are_refused(rng, tmp_path, monkeypatch):
     assert one_sentence(error)
     with pytest.raises(store.StoreError, match="nowhere"):
         export.to_onnx(untrained(rng), tmp_path / "nowhere" / "model.onnx")
-    monkeypatch.setattr(export, "LARGEST", 1000)
+    monkeypatch.setattr("unmingle.export._graph.LARGEST", 1000)
     with pytest.raises(ValueError, match=r"GB of numbers, but an ONNX file at most .* GB; save it as") as error:
         export.to_onnx(untrained(rng), tmp_path / "model.onnx")
     assert "\n" not in str(error.value)

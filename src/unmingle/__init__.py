@@ -65,7 +65,12 @@ _EXTRA_OF = {
     "synth": "",
 }
 """Submodules, and the extra that installs what they need beyond the core."""
-_STORED_BY = {"AudioStream": ("apps.audio", "Stream"), "VideoStream": ("apps.video", "Stream")}
+_STORED_BY = {
+    "AudioStream": ("apps.audio", "Stream"),
+    "SequenceEncoder": ("encoder", "SequenceEncoder"),
+    "VideoStream": ("apps.video", "Stream"),
+    "VoiceModel": ("apps.audio", "VoiceModel"),
+}
 """Kinds of files that classes of submodules write."""
 
 __all__ = sorted([*_MODULE_OF, *_EXTRA_OF, "load"])

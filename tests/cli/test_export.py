@@ -141,7 +141,8 @@ def test_without_onnxruntime_the_file_is_written_unchecked(run, folder, monkeypa
 
 
 def test_without_onnx_the_command_is_named(run, folder, monkeypatch):
-    monkeypatch.delitem(sys.modules, "unmingle.export")
+    for name in [name for name in sys.modules if name.startswith("unmingle.export")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "onnx", None)
     assert failed(run("export", "encoder.safetensors", "model.onnx"), "pip install 'unmingle[onnx]'")
     assert not (folder / "model.onnx").exists()

@@ -44,6 +44,15 @@ class TestLosses:
         true = block._replace(targets=(torch.from_numpy(background), torch.from_numpy(foreground)))
         assert np.allclose(learn.source(network, true, answer).numpy(), expected, rtol=1e-12)
 
+    def test_masked(self, case):
+        encoder, X, network, block, answer = case
+        codes, outliers = encoder.encode(X, backend="numpy")
+        background, foreground = np.random.default_rng(9).standard_normal((2, *X.shape))
+        true = block._replace(targets=(torch.from_numpy(background), torch.from_numpy(foreground)))
+        share = outliers**2 / (outliers**2 + (codes @ encoder.components) ** 2)
+        expected = np.sum((share * np.nan_to_num(X) - foreground) ** 2, axis=1)
+        assert np.allclose(learn.masked(network, true, answer).numpy(), expected, rtol=1e-6)
+
     def test_missing_entries_drop_out(self, case):
         encoder, X, network, block, answer = case
         rng = np.random.default_rng(10)
@@ -192,7 +201,7 @@ class TestOwnBlocks:
 
 
 def test_the_names_of_losses_are_theirs():
-    assert tuple(learn.LOSSES) == ("unsupervised", "imitation", "source")
+    assert tuple(learn.LOSSES) == ("unsupervised", "imitation", "source", "masked")
     assert all(loss.name == name and loss is getattr(learn, name) for name, loss in learn.LOSSES.items())
 
 

@@ -169,7 +169,7 @@ def _named(options):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"loss": "l2"}, r"^loss must be one of 'unsupervised', 'imitation', 'source', got 'l2'\.$"),
+        ({"loss": "l2"}, r"^loss must be one of 'unsupervised', 'imitation', 'source', 'masked', got 'l2'\.$"),
         ({"loss": None}, r"^loss must be one of .*, got None\.$"),
         ({"loss": "source"}, r"^loss='source' needs finite targets of shapes \(400, 24\) and .*, got none\.$"),
         ({"loss": "source", "targets": np.ones((2, 400, 23))}, r"got \(400, 23\), \(400, 23\)\.$"),

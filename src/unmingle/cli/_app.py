@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from .._validation import is_panic
-from . import audio, decompose, demo, export, fit, info, reproduce, train, video
+from . import audio, decompose, demo, export, fit, info, reproduce, train, train_audio, video
 from ._shared import console
 from ._shared.interrupts import exit_code
 
@@ -66,4 +66,5 @@ def unmingle(
 
 for command in (demo, decompose, fit, video, audio, export, info, reproduce):
     app.command(command.__name__.rpartition(".")[2])(command.run)
+train.kinds.command("audio")(train_audio.run)
 app.add_typer(train.kinds, name="train")

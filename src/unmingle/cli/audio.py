@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..apps.audio import Method, PlannedSong, SeparatedSong
 
 FORMATS = ("flac", "wav", "mp3", "ogg", "opus")
-METHODS = ("pcp", "proximal", "nmf", "adapt", "encoder")
+METHODS = ("voice", "phone", "pcp", "proximal", "nmf", "adapt")
 STEMS = ("voice", "music")
 
 
@@ -69,13 +69,16 @@ MethodName = Annotated[
         "--method",
         metavar="|".join(METHODS),
         callback=_optional(one_of(METHODS)),
-        help="How to tell voice from music; pcp by default, adapt with --live.",
+        help="How to tell voice from music: voice, the default, and phone are trained networks; "
+        "the others learn from the song alone.",
     ),
 ]
 Model = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", callback=suffixed(".safetensors"), help="The network of --method encoder, a saved encoder."
+        metavar="FILE",
+        callback=suffixed(".safetensors"),
+        help="A network of one's own, from unmingle train audio, in place of --method.",
     ),
 ]
 StemNames = Annotated[Any, typer.Option("--stems", parser=stems_of, metavar="voice,music", help="What to write.")]
@@ -142,7 +145,7 @@ def run(
     only_live = {"--from": from_file, "--low-latency": low_latency or None, "--input": source, "--output": target}
     _check_options(sources, out, live=live, only_live=only_live, only_files=report or no_voice is not None)
     with console.warnings_as_sentences():
-        way = _method(method or ("encoder" if model else "adapt" if live or no_voice else "pcp"), model)
+        way = _method(method, model, without_voice=no_voice is not None)
         if live:
             _listen(way, high_pass, hear, from_file, (source, target), low_latency, quiet=quiet, as_json=as_json)
             return
@@ -169,19 +172,16 @@ def _check_options(
         raise typer.BadParameter("expected -o DIR, the folder for the stems.")
 
 
-def _method(name: str, model: Path | None) -> "Method":
-    from ..apps.audio import METHODS as KINDS
-    from ..apps.audio import Encoded
+def _method(name: str | None, model: Path | None, *, without_voice: bool) -> "Method":
+    from ..apps.audio import as_method
 
-    if name != "encoder":
-        if model is not None:
-            raise typer.BadParameter(f"--model is for --method encoder; {name} needs none.")
-        return KINDS[name]()
     if model is None:
-        raise typer.BadParameter("--method encoder needs a network: name a saved one by --model.")
-    from ._shared.streams import load_network
+        return as_method(name or ("adapt" if without_voice else METHODS[0]))
+    if name is not None:
+        raise typer.BadParameter(f"--model takes the place of --method; leave --method {name} out.")
+    from ._shared.models import load_voice_method
 
-    return Encoded(load_network(model))
+    return load_voice_method(model)
 
 
 def _separate(

@@ -14,22 +14,31 @@ from ._description import departure, describe, relative_difference
 from ._encoder import STRUCTURES, Encoder
 from ._layers import Layers, Signs, clip_towards, propagate, stretched
 from ._left_out import as_left_out
+from ._sequence import FLOOR, SEQUENCE_ENCODER, Cell, Head, SequenceEncoder, SequenceParts, carry, read_out
 from ._stored import ENCODER, LAYERS, MOST_LAYERS
 
 __all__ = [
     "ENCODER",
+    "FLOOR",
     "LAYERS",
     "MOST_LAYERS",
+    "SEQUENCE_ENCODER",
     "STRUCTURES",
+    "Cell",
     "Encoder",
+    "Head",
     "Layers",
+    "SequenceEncoder",
+    "SequenceParts",
     "Signs",
     "as_left_out",
+    "carry",
     "clip_towards",
     "departure",
     "describe",
     "exact_answer",
     "propagate",
+    "read_out",
     "relative_difference",
     "robust_weights",
     "stretched",

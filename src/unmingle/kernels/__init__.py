@@ -13,8 +13,10 @@ from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sums, multiplier_sweep, splitting_sweep
 from ._newton import newton_projection
 from ._nonnegative import nonnegative_projection
+from ._resampling import read_at_speed
 from ._robust import column_medians
 from ._samples import alternation_pass
+from ._sequence import carry_codes
 from ._stream import cleaning_pass
 from ._video_detection import Scenery, Workspace, detect_in_frame, frame_codes, zeros_for
 from ._video_learning import KNOWN, LearningState, learn_from_frame
@@ -25,6 +27,7 @@ __all__ = [
     "Scenery",
     "Workspace",
     "alternation_pass",
+    "carry_codes",
     "cleaning_pass",
     "clip_layer",
     "clip_slopes",
@@ -44,6 +47,7 @@ __all__ = [
     "nonnegative_descent",
     "nonnegative_projection",
     "nonnegative_sweep",
+    "read_at_speed",
     "splitting_sweep",
     "zeros_for",
 ]

@@ -6,14 +6,21 @@ The losses, and their names, are there without it.
 from typing import TYPE_CHECKING, Any
 
 from .._validation import require
-from ._losses import LOSSES, Loss, imitation, source, unsupervised
+from ._losses import LOSSES, Loss, imitation, masked, source, unsupervised
 
 if TYPE_CHECKING:
     from ..encoder import exact_answer as exact_answer
     from ..encoder import robust_weights as robust_weights
+    from ._masking import MaskBatch as MaskBatch
+    from ._masking import MaskLook as MaskLook
+    from ._masking import masking_loss as masking_loss
+    from ._masking import rfft as rfft
+    from ._masking import train_masks as train_masks
     from ._network import Answer as Answer
     from ._network import Block as Block
     from ._network import Network as Network
+    from ._sequence import GatedNetwork as GatedNetwork
+    from ._sequence import SequenceNetwork as SequenceNetwork
     from ._state import Look as Look
     from ._training import Training as Training
     from ._training import train as train
@@ -22,27 +29,42 @@ __all__ = [
     "LOSSES",
     "Answer",
     "Block",
+    "GatedNetwork",
     "Look",
     "Loss",
+    "MaskBatch",
+    "MaskLook",
     "Network",
+    "SequenceNetwork",
     "Training",
     "exact_answer",
     "imitation",
+    "masked",
+    "masking_loss",
+    "rfft",
     "robust_weights",
     "source",
     "train",
+    "train_masks",
     "unsupervised",
 ]
 
 _MODULE_OF = {
     "Answer": "unmingle.learn._network",
     "Block": "unmingle.learn._network",
+    "GatedNetwork": "unmingle.learn._sequence",
     "Look": "unmingle.learn._state",
+    "MaskBatch": "unmingle.learn._masking",
+    "MaskLook": "unmingle.learn._masking",
     "Network": "unmingle.learn._network",
+    "SequenceNetwork": "unmingle.learn._sequence",
     "Training": "unmingle.learn._training",
     "exact_answer": "unmingle.encoder",
+    "masking_loss": "unmingle.learn._masking",
+    "rfft": "unmingle.learn._masking",
     "robust_weights": "unmingle.encoder",
     "train": "unmingle.learn._training",
+    "train_masks": "unmingle.learn._masking",
 }
 
 

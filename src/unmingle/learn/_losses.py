@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Chance = tuple[int, ...]
 """A seed, of a step of training or of all looks at validation."""
 
+_NEARLY_NOTHING = 1e-8
+"""Beside samples of size one: what keeps the mask of nothing at 0."""
+
 
 class Loss:
     """A cost for each sample of a block, and what it needs; a new one overrides what differs.
@@ -132,6 +135,22 @@ class _Source(Loss):
         return (answer.low_rank - background).square().sum(1) + (answer.outliers - foreground).square().sum(1)
 
 
+class _Masked(Loss):
+    """||w x - foreground||^2 with the mask w = o^2 / (o^2 + (Us)^2): what remains of a sample where it is masked.
+
+    The targets are the true parts; of the background only the dictionary learns.
+    """
+
+    name = "masked"
+    targets = ("background", "foreground")
+    true_parts = True
+
+    def __call__(self, network: "Network", block: "Block", answer: "Answer") -> "Tensor":
+        foreground, own = block.targets[1], answer.outliers.square()
+        mask = own / (own + answer.low_rank.square() + _NEARLY_NOTHING)
+        return (mask * block.x - foreground).square().sum(1)
+
+
 class _Own(Loss):
     """A function of (network, block, answer) that somebody wrote."""
 
@@ -143,8 +162,8 @@ class _Own(Loss):
         return self.cost(network, block, answer)
 
 
-unsupervised, imitation, source = _Unsupervised(), _Imitation(), _Source()
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (unsupervised, imitation, source)}
+unsupervised, imitation, source, masked = _Unsupervised(), _Imitation(), _Source(), _Masked()
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (unsupervised, imitation, source, masked)}
 """All losses that have a name of their own."""
 
 

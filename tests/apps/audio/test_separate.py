@@ -79,10 +79,8 @@ def test_what_is_no_sound_is_refused(samples, match):
 
 
 def test_unknown_methods_are_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="'pcp', 'proximal', 'nmf', 'adapt', 'encoder'"):
+    with pytest.raises(ValueError, match="'voice', 'phone', 'pcp', 'proximal', 'nmf', 'adapt'"):
         audio.separate(np.zeros(10), 16000, method="magic")
-    with pytest.raises(ValueError, match=r"give audio.Encoded\(encoder\)"):
-        audio.separate(np.zeros(10), 16000, method="encoder")
 
 
 def test_long_songs_are_solved_passage_by_passage(song, monkeypatch):

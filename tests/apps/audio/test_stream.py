@@ -106,7 +106,7 @@ def test_channels_share_one_mask(song, make):
 
 @pytest.mark.parametrize("method", ["pcp", "proximal", "nmf"])
 def test_methods_of_passages_do_not_stream(method):
-    with pytest.raises(ValueError, match=rf"{method}.*cannot stream; take 'adapt' or 'encoder'"):
+    with pytest.raises(ValueError, match=rf"{method}.*cannot stream; take 'voice' or 'adapt'"):
         audio.Stream(RATE, method=method)
 
 

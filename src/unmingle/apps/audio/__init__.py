@@ -9,10 +9,11 @@ from ._excerpt import Excerpt
 from ._factors import RepeatedSpectra
 from ._files import STEMS, SeparatedSong, separate_file
 from ._ideal import Ideal
+from ._learned import SHIPPED, VoiceModel, shipped, shipped_path
 from ._live import Driver, Heard, Session, listen
 from ._masks import binary, wiener
 from ._method import Method, Parts
-from ._methods import METHODS
+from ._methods import METHODS, NAMES, as_method
 from ._plan import PlannedSong, plan_songs
 from ._report import report_page, write_report
 from ._separate import separate
@@ -21,6 +22,8 @@ from ._stream import Stream
 
 __all__ = [
     "METHODS",
+    "NAMES",
+    "SHIPPED",
     "STEMS",
     "Adaptive",
     "Device",
@@ -41,6 +44,8 @@ __all__ = [
     "SoundCard",
     "Stems",
     "Stream",
+    "VoiceModel",
+    "as_method",
     "binary",
     "devices",
     "listen",
@@ -49,6 +54,8 @@ __all__ = [
     "report_page",
     "separate",
     "separate_file",
+    "shipped",
+    "shipped_path",
     "spectrograms",
     "wiener",
     "write_report",

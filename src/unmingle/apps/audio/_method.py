@@ -32,6 +32,11 @@ class Method(ABC):
     high_pass: ClassVar[float | None] = HIGH_PASS
     """Hertz below which there is no voice; None where that does not help."""
 
+    @property
+    def label(self) -> str:
+        """What users know it by."""
+        return self.name
+
     @abstractmethod
     def parts(self, magnitudes: Array) -> Parts:
         """Take frames (n, bins) apart; the bins are the lowest 513 or fewer, up to 8 kHz."""
@@ -41,7 +46,7 @@ class Method(ABC):
 
     def learn(self, magnitudes: Array) -> None:
         """Learn what the music is from frames without voice."""
-        raise ValueError(f"The method {self.name!r} cannot learn from a passage without voice; take 'adapt'.")
+        raise ValueError(f"The method {self.label!r} cannot learn from a passage without voice; take 'adapt'.")
 
     def _to_store(self) -> dict[str, Any]:
         """Everything needed to go on exactly as if nothing had happened; only of methods that stream."""

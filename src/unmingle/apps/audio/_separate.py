@@ -22,7 +22,7 @@ _BLOCK = 2**17
 
 
 def separate(
-    samples: Any, rate: float, *, method: str | Method = "pcp", high_pass: float | str | None = "auto",
+    samples: Any, rate: float, *, method: str | Method = "voice", high_pass: float | str | None = "auto",
     low_latency: bool = False, no_voice: tuple[float, float] | None = None,
 ) -> Stems:  # fmt: skip
     """Separate a song into voice and music.
@@ -34,7 +34,7 @@ def separate(
     rate : float
         Samples a second, 2000 at least.
     method : str or Method
-        How to tell voice from music: a name in `METHODS`, or a method with settings of its own; it begins anew.
+        How to tell voice from music: a name in `NAMES`, or a method with settings of its own; it begins anew.
     high_pass : float, "auto" or None
         Hertz below which there is no voice; "auto" for what helps the method, None for no limit.
     low_latency : bool

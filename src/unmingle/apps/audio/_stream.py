@@ -33,7 +33,7 @@ class Stream:
         Samples a second, 2000 to 768000.
     channels : int, default=1
         Number of channels; all get the same mask.
-    method : str or Method, default="adapt"
+    method : str or Method, default="voice"
         How to tell voice from music; a method that streams. A method that was given belongs to this stream.
     high_pass : float, "auto" or None
         Hertz below which there is no voice; "auto" for what helps the method, None for no limit.
@@ -60,14 +60,14 @@ class Stream:
     """
 
     def __init__(
-        self, rate: float, *, channels: int = 1, method: str | Method = "adapt", high_pass: float | str | None = "auto",
+        self, rate: float, *, channels: int = 1, method: str | Method = "voice", high_pass: float | str | None = "auto",
         low_latency: bool = False,
     ) -> None:  # fmt: skip
         self.method = as_method(method)
         if not self.method.streams:
             raise ValueError(
-                f"The method {self.method.name!r} looks at whole passages and cannot stream; take 'adapt' or "
-                "'encoder', or audio.separate for a sound that is complete."
+                f"The method {self.method.label!r} looks at whole passages and cannot stream; take 'voice' or "
+                "'adapt', or audio.separate for a sound that is complete."
             )
         self.rate, self.channels = rate, check_count(channels, "channels", MOST_CHANNELS)
         self.high_pass, self.low_latency = high_pass_of(self.method, high_pass), bool(low_latency)

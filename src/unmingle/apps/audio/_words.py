@@ -14,7 +14,7 @@ def song_facts(song: "SeparatedSong") -> dict[str, str]:
     channels = {1: "mono", 2: "stereo"}.get(song.channels, f"{song.channels} channels")
     told = {
         "song": f"{report.clock(song.seconds, 1)} of {channels} sound at {song.rate} Hz",
-        "method": f"{song.method.name}: {song.method.summary}",
+        "method": f"{song.method.label}: {song.method.summary}",
         "voice": f"{report.share(song.voice_share)} of the energy",
         "high-pass": "none" if song.high_pass is None else f"no voice below {song.high_pass:g} Hz",
         "gain": "1, the stems are as loud as in the song"

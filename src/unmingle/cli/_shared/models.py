@@ -101,3 +101,16 @@ def encoder_facts(figures: Mapping[str, Any]) -> dict[str, str]:
         moved = f"moved the layers from Algorithm 1 by {figures['departure']:.1e} of their size"
         facts["training"] = moved if figures["departure"] else "none, the layers are those of Algorithm 1"
     return facts
+
+
+def load_voice_method(path: Path) -> Any:
+    """Load what tells voice from music: a network of `unmingle train audio`, or an encoder of single frames."""
+    from ...apps.audio import Encoded, VoiceModel
+
+    model = load(path)
+    network = getattr(model, "encoder_", model)
+    if isinstance(network, Encoder):
+        return Encoded(network)
+    if not isinstance(model, VoiceModel):
+        raise ValueError(f"{path} holds a {type(model).__name__}; expected a network from unmingle train audio.")
+    return model

@@ -1,34 +1,24 @@
-"""Encoders as ONNX files, which run without Python in ONNX Runtime and in whatever else reads this format.
-
-`to_onnx` writes a file, `check` runs it and holds it to the encoder.
-"""
+"""Encoders of single samples as ONNX files."""
 
 import json
-from hashlib import sha256
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import checker, helper, numpy_helper
 
-from . import __version__
-from ._validation import require
-from .encoder import Encoder, relative_difference
-from .store import write_atomically
+from .. import __version__
+from .._validation import require
+from ..encoder import Encoder, SequenceEncoder, relative_difference
+from ..store import write_atomically
+from ._graph import Graph, complete, tensor
+from ._sequences import sequence_model
 
-__all__ = ["IR_VERSION", "OPSET", "TOLERANCE", "check", "run", "to_onnx", "typical_samples"]
-
-OPSET = 18
-"""Version of the operators in all files; ONNX Runtime knows it since 1.14."""
-IR_VERSION = 8
-"""Version of the file format itself; the lowest that goes with the operators."""
-LARGEST = 2**31 - 2**20
-"""Bytes of numbers that a file can hold: Protocol Buffers end at 2 GB, and the graph takes its share."""
 TOLERANCE = {"float32": 1e-3, "float64": 1e-8}
 """Above these relative differences a file is not the encoder: far more than rounding, even in many layers."""
 _SAMPLES_TO_CHECK = 16
+_WHAT = "Splits samples into a low-rank part and sparse outliers."
 
 
 def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False) -> None:
@@ -57,8 +47,10 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
 
     Parameters
     ----------
-    encoder : Encoder, or estimator that has an ``encoder_``
-        The network.
+    encoder : Encoder, SequenceEncoder, or estimator that has an ``encoder_``
+        The network. One that follows sequences has the graph of a single step for n sequences at once: inputs
+        ``samples`` (n, m) and ``state`` (n, q), 0 in the beginning, outputs ``background``, ``foreground`` (n, m) and
+        ``next_state`` (n, q).
     path : path
         Where to; an existing file is replaced once the new one is complete.
     warm_start : bool
@@ -91,6 +83,9 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
     ([[1.0, -2.0]], [7])
     """
     network = getattr(encoder, "encoder_", encoder)
+    if isinstance(network, SequenceEncoder):
+        _write(path, sequence_model(network))
+        return
     if not isinstance(network, Encoder):
         raise TypeError(
             "encoder must be an Encoder, or a fitted estimator that has an encoder_, "
@@ -98,7 +93,11 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
         )
     if not len(network.components):
         raise ValueError("An encoder without components has nothing to export.")
-    content = _model(network, warm_start, getattr(encoder, "card_", None)).SerializeToString()
+    _write(path, _model(network, warm_start, getattr(encoder, "card_", None)))
+
+
+def _write(path: str | PathLike[str], model: onnx.ModelProto) -> None:
+    content = model.SerializeToString()
     with write_atomically(path) as aside:
         aside.write_bytes(content)
 
@@ -199,67 +198,23 @@ def typical_samples(encoder: Encoder) -> tuple[NDArray[Any], NDArray[Any]]:
     return X.astype(dtype), codes.astype(dtype)
 
 
-class _Graph:
-    """Operations and numbers of a graph in the making; each goes by the name that is returned."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype)
-        self.nodes: list[onnx.NodeProto] = []
-        self.arrays: dict[str, NDArray[Any]] = {}
-        self._name_of: dict[Any, str] = {}
-
-    def numbers(self, name: str, array: Any) -> str:
-        """Put in an array; one that is equal to another shares its place and name."""
-        array = np.ascontiguousarray(array, dtype=self.dtype)
-        name = self._name_of.setdefault((array.shape, sha256(array.data).digest()), name)
-        self.arrays.setdefault(name, array)
-        return name
-
-    def node(self, result: str, operator: str, *inputs: str, **attributes: Any) -> str:
-        """Put in an operation."""
-        self.nodes.append(helper.make_node(operator, inputs, [result], name=result, **attributes))
-        return result
-
-
 def _model(encoder: Encoder, warm_start: bool, card: Any) -> onnx.ModelProto:
     """The whole content of a file, checked."""
     q, m = encoder.components.shape
-    graph = _Graph(encoder.components.dtype)
+    graph = Graph(encoder.components.dtype)
     _draw(graph, encoder, warm_start)
-    size = sum(array.nbytes for array in graph.arrays.values())
-    if size > LARGEST:
-        raise ValueError(
-            f"The encoder holds {size / 2**30:.1f} GB of numbers, but an ONNX file at most {LARGEST / 2**30:.1f} GB; "
-            "save it as .safetensors instead."
-        )
-
-    def tensor(name: str, width: int, meaning: str) -> onnx.ValueInfoProto:
-        kind = helper.np_dtype_to_tensor_dtype(graph.dtype)
-        return helper.make_tensor_value_info(name, kind, ["n", width], doc_string=meaning)
-
-    inputs = [tensor("samples", m, "Samples in rows; NaN means missing.")]
+    inputs = [tensor(graph, "samples", m, "Samples in rows; NaN means missing.")]
     if warm_start:
-        inputs.append(tensor("init", q, "Codes to start from."))
+        inputs.append(tensor(graph, "init", q, "Codes to start from."))
     outputs = [
-        tensor("codes", q, "Codes of the samples."),
-        tensor("low_rank", m, "Codes times components."),
-        tensor("outliers", m, "Outliers of the samples, 0 where missing."),
+        tensor(graph, "codes", q, "Codes of the samples."),
+        tensor(graph, "low_rank", m, "Codes times components."),
+        tensor(graph, "outliers", m, "Outliers of the samples, 0 where missing."),
     ]
-    arrays = [numpy_helper.from_array(array, name) for name, array in graph.arrays.items()]
-    model = helper.make_model(
-        helper.make_graph(graph.nodes, "encoder", inputs, outputs, arrays),
-        ir_version=IR_VERSION,
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        producer_name="unmingle",
-        producer_version=__version__,
-        doc_string="Splits samples into a low-rank part and sparse outliers.",
-    )
-    helper.set_model_props(model, _metadata(encoder, warm_start, card))
-    checker.check_model(model, full_check=True)
-    return model
+    return complete(graph, "encoder", inputs, outputs, _WHAT, _metadata(encoder, warm_start, card))
 
 
-def _draw(graph: _Graph, encoder: Encoder, warm_start: bool) -> None:
+def _draw(graph: Graph, encoder: Encoder, warm_start: bool) -> None:
     """Put the way from samples to codes, low-rank part and outliers into the graph."""
     nothing = graph.numbers("zero", np.zeros(1))
     missing = graph.node("missing", "IsNaN", "samples")
@@ -269,7 +224,7 @@ def _draw(graph: _Graph, encoder: Encoder, warm_start: bool) -> None:
     graph.node("outliers", "Where", missing, nothing, graph.node("removed", "Sub", x, cleaned))
 
 
-def _draw_layers(graph: _Graph, encoder: Encoder, x: str, missing: str, init: str | None) -> str:
+def _draw_layers(graph: Graph, encoder: Encoder, x: str, missing: str, init: str | None) -> str:
     """Put in the layers and the readout of `unmingle.encoder.propagate`; return x - o of the last layer."""
     layers = encoder.layers
     r, c = x, None
@@ -286,7 +241,7 @@ def _draw_layers(graph: _Graph, encoder: Encoder, x: str, missing: str, init: st
     return r
 
 
-def _draw_code(graph: _Graph, encoder: Encoder, result: str, own: int | None, r: str, c: str | None) -> str:
+def _draw_code(graph: Graph, encoder: Encoder, result: str, own: int | None, r: str, c: str | None) -> str:
     """H' r, or max(0, G c + H' r) for nonnegative codes, of a layer or, if ``own`` is None, of the readout."""
     layers, place = encoder.layers, "" if own is None else str(own)
     H, G = (layers.readout, layers.readout_feedback) if own is None else (layers.encoder[own], layers.feedback[own])
@@ -298,7 +253,7 @@ def _draw_code(graph: _Graph, encoder: Encoder, result: str, own: int | None, r:
     return graph.node(result, "Relu", graph.node(f"{result}_new", "Gemm", *inputs, transB=1))
 
 
-def _draw_clipping(graph: _Graph, encoder: Encoder, place: str, own: int, x: str, d: str, missing: str) -> str:
+def _draw_clipping(graph: Graph, encoder: Encoder, place: str, own: int, x: str, d: str, missing: str) -> str:
     """Put in x - o = clip(x, d - t, d + t), without the lower bound for nonnegative outliers; d where x is missing."""
     threshold = graph.numbers(f"threshold{own}", encoder.layers.threshold[own])
     r = graph.node(f"r{place}_upper", "Min", x, graph.node(f"upper{place}", "Add", d, threshold))

@@ -1,0 +1,50 @@
+"""What trained networks see of a spectrum: fewer features than bins, of about the same size."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._stft import BINS
+
+Array = NDArray[Any]
+
+_ALONE, _BANDS = 192, 48
+"""Bins that are features by themselves, up to 3 kHz, and bands of a constant ratio above."""
+EDGES = np.concatenate([np.arange(_ALONE), np.round(np.geomspace(_ALONE, BINS, _BANDS + 1)[:-1])]).astype(np.intp)
+"""The first bin of each feature."""
+WIDTHS = np.diff(EDGES, append=BINS)
+"""Bins of each feature."""
+FEATURES = len(EDGES)
+
+
+class Front(NamedTuple):
+    """Roots of mean magnitudes over bands, each over its usual size."""
+
+    usual: Array
+    """(features,), positive."""
+
+    def features(self, magnitudes: Array) -> Array:
+        """Features (n, m) of frames (n, bins) over their level; bins that a low rate does not have are silent."""
+        full = magnitudes
+        if magnitudes.shape[1] < BINS:
+            full = np.zeros((len(magnitudes), BINS), magnitudes.dtype)
+            full[:, : magnitudes.shape[1]] = magnitudes
+        x = summed(full)
+        x /= WIDTHS.astype(x.dtype)
+        np.sqrt(x, out=x)
+        x /= self.usual.astype(x.dtype)
+        return x
+
+
+def summed(bins: Array) -> Array:
+    """Sums over the bins of each feature, along the last axis."""
+    sums = np.empty((*bins.shape[:-1], FEATURES), bins.dtype)
+    sums[..., :_ALONE] = bins[..., :_ALONE]
+    np.add.reduceat(bins, EDGES[_ALONE:], axis=-1, out=sums[..., _ALONE:])
+    return sums
+
+
+def spread(features: Array, bins: int) -> Array:
+    """The value of its feature for each of the lowest bins."""
+    return np.repeat(features, WIDTHS, axis=-1)[..., :bins]

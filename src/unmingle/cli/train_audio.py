@@ -1,0 +1,172 @@
+"""The command `unmingle train audio`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._validation import require
+from ._shared import console
+from ._shared.config import take_settings
+from ._shared.interrupts import resumable
+from ._shared.options import Json, Quiet, Seed, one_of, suffixed
+from ._shared.paths import ready_outputs
+
+if TYPE_CHECKING:
+    from ..apps.audio.training import StemPair
+
+NETWORKS = ("voice", "phone", "plain")
+LOSSES = ("source", "unsupervised")
+
+
+def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
+    """Read the file of settings, before all other options."""
+    if path is not None:
+        take_settings(ctx, path, run)
+    return path
+
+
+Data = Annotated[
+    Path,
+    typer.Option(
+        metavar="DIR",
+        help="Folder of songs: pairs NAME.voice.* and NAME.music.*, or files with music left and voice right.",
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        callback=suffixed(".safetensors"), metavar="FILE", help="The model file to write, such as voice.safetensors."
+    ),
+]
+Music = Annotated[
+    list[Path] | None, typer.Option(metavar="DIR", help="Folder of further music without voice; may be given again.")
+]
+Network = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(NETWORKS),
+        callback=one_of(NETWORKS),
+        help="The best network; a smaller one; or the paper's: 25 components, 20 tied layers, one frame.",
+    ),
+]
+Loss = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(LOSSES),
+        callback=one_of(LOSSES),
+        help="Learn from the sources; or, with --network plain, from the mixtures alone.",
+    ),
+]
+Validate = Annotated[
+    str | None,
+    typer.Option(
+        metavar="songs|singers|NAME,...",
+        help="First train without a fifth of the songs, without each singer in turn, or without those named (SINGER or "
+        "SINGER_SONG), and tell how well these are separated; then train on everything.",
+    ),
+]
+Steps = Annotated[int | None, typer.Option(min=1, help="Steps of training; by default as many as the network needs.")]
+Half = Annotated[bool, typer.Option("--half", help="Round numbers to 16 bits: half the size, hardly another answer.")]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(help="File to keep the work in; by default the model file with .training added to its name."),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.toml",
+        callback=take_config,
+        is_eager=True,
+        help="File of settings, by the names of these options; the command line wins.",
+    ),
+]
+
+
+def run(
+    data: Data,
+    out: Out,
+    config: Config = None,
+    music: Music = None,
+    network: Network = "voice",
+    loss: Loss = "source",
+    validate: Validate = None,
+    steps: Steps = None,
+    half: Half = False,
+    checkpoint: Checkpoint = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a network that tells voice from music, on songs of which both are known.
+
+    Songs for every step are made while it learns: voices at other pitches and with other sounds, with their own music
+    or with that of others. Names such as SINGER_SONG_CLIP tell which clips belong together. Training that was
+    interrupted goes on when the same command is given again. The model is for `unmingle audio --model`.
+
+    unmingle train audio --data songs --out voice.safetensors --validate songs
+    """
+    if loss == "unsupervised" and network != "plain":
+        raise typer.BadParameter("--loss unsupervised goes with --network plain; others learn from sources.")
+    if half and network == "plain":
+        raise typer.BadParameter("--half is for the networks voice and phone; a plain one is small as it is.")
+    require("torch", "train")
+    from ..apps.audio.training import find_stems, read_music, train_network
+
+    work = checkpoint or Path(f"{out}.training")
+    ready_outputs({"--out": out, "--checkpoint": work}, {"--config": config})
+    pairs = [source.read() for source in find_stems(data)]
+    pieces = read_music(music or [])
+    found: dict[str, Any] = {}
+    with console.warnings_as_sentences(), resumable(work):
+        for name, kept, judged in folds(pairs, validate, seed):
+            own = work if not judged else work.with_name(f"{work.name}.{name}")
+            title = f"Training without {name}" if judged else f"Training on {data.name}"
+            with console.counter(title, None, quiet=quiet) as advance:
+                model, told = train_network(
+                    kept, pieces, network=network, loss=loss, steps=steps, seed=seed, judged=judged,
+                    callback=advance, checkpoint=own,
+                )  # fmt: skip
+            found |= {f"nsdr_without_{name}": told} if judged else {}
+        card = {"data": data.name, "network": network, "loss": loss, **getattr(model, "card_", {}), **found}
+        if network == "plain":
+            model.save(out)
+        else:
+            model.card_ = card
+            model.save(out, half=half)
+        for file in work.parent.glob(f"{work.name}*"):
+            file.unlink()
+    if as_json:
+        console.print_json({"data": data, "card": card, "model": out})
+    elif not quiet:
+        console.show(console.facts(console.card_facts(card)), model=out)
+
+
+def folds(
+    pairs: "Sequence[StemPair]", validate: str | None, seed: int
+) -> "list[tuple[str, list[StemPair], list[StemPair]]]":
+    """What is trained, in turn: a name, the songs to learn from and those that judge; all songs at last."""
+    import numpy as np
+
+    songs, singers = sorted({pair.source.song for pair in pairs}), sorted({pair.source.singer for pair in pairs})
+    if validate is None:
+        out: list[tuple[str, set[str]]] = []
+    elif validate == "songs":
+        out = [("songs", set(np.random.default_rng(seed).permutation(songs)[: max(1, len(songs) // 5)].tolist()))]
+    elif validate == "singers":
+        out = [(singer, {singer}) for singer in singers]
+    else:
+        out = [(validate.replace(",", "+"), set(validate.split(",")))]
+        if not out[0][1] <= {*songs, *singers}:
+            missing = ", ".join(sorted(out[0][1] - {*songs, *singers}))
+            raise typer.BadParameter(f"--validate names {missing}, but no song or singer is called so.")
+    found = []
+    for name, left in out:
+        leaves = [pair.source.song in left or pair.source.singer in left for pair in pairs]
+        judged = [pair for pair, leave in zip(pairs, leaves, strict=True) if leave]
+        kept = [pair for pair, leave in zip(pairs, leaves, strict=True) if not leave]
+        if not kept:
+            raise typer.BadParameter(f"--validate {validate} leaves nothing to learn from.")
+        found.append((name, kept, judged))
+    return [*found, ("all", list(pairs), [])]
