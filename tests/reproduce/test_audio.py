@@ -11,11 +11,11 @@ from unmingle.apps.audio import Adaptive, Parts, RepeatedSpectra, magnitudes, se
 from unmingle.decomposition import decompose
 from unmingle.metrics import nsdr, si_sdr, snr
 from unmingle.reproduce import EXPERIMENTS, DataMissing
+from unmingle.reproduce._kept import KeptCells
 from unmingle.reproduce.audio import Clip, find_clips, reproduce_audio
 from unmingle.reproduce.audio import _encoders as encoders
 from unmingle.reproduce.audio import _run as running
 from unmingle.reproduce.audio._hearing import VARIANTS, masked, streamed
-from unmingle.reproduce.audio._kept import KeptCells
 from unmingle.reproduce.audio._page import audio_page
 from unmingle.reproduce.audio._plain import plain_alm, pursuit_cost
 from unmingle.reproduce.audio._rows import ADMOM, EXACT, MIXTURE, ROWS, TIGHTER, UNSUPERVISED, answer

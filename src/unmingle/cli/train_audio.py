@@ -1,8 +1,7 @@
 """The command `unmingle train audio`."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,9 +11,6 @@ from ._shared.config import take_settings
 from ._shared.interrupts import resumable
 from ._shared.options import Json, Quiet, Seed, one_of, suffixed
 from ._shared.paths import ready_outputs
-
-if TYPE_CHECKING:
-    from ..apps.audio.training import StemPair
 
 NETWORKS = ("voice", "phone", "plain")
 LOSSES = ("source", "unsupervised")
@@ -112,7 +108,7 @@ def run(
     if half and network == "plain":
         raise typer.BadParameter("--half is for the networks voice and phone; a plain one is small as it is.")
     require("torch", "train")
-    from ..apps.audio.training import find_stems, read_music, train_network
+    from ..apps.audio.training import Fold, find_stems, folds, read_music, train_network
 
     work = checkpoint or Path(f"{out}.training")
     ready_outputs({"--out": out, "--checkpoint": work}, {"--config": config})
@@ -120,7 +116,7 @@ def run(
     pieces = read_music(music or [])
     found: dict[str, Any] = {}
     with console.warnings_as_sentences(), resumable(work):
-        for name, kept, judged in folds(pairs, validate, seed):
+        for name, kept, judged in [*(folds(pairs, validate, seed) if validate else []), Fold("nothing", pairs, [])]:
             own = work if not judged else work.with_name(f"{work.name}.{name}")
             title = f"Training without {name}" if judged else f"Training on {data.name}"
             with console.counter(title, None, quiet=quiet) as advance:
@@ -141,32 +137,3 @@ def run(
         console.print_json({"data": data, "card": card, "model": out})
     elif not quiet:
         console.show(console.facts(console.card_facts(card)), model=out)
-
-
-def folds(
-    pairs: "Sequence[StemPair]", validate: str | None, seed: int
-) -> "list[tuple[str, list[StemPair], list[StemPair]]]":
-    """What is trained, in turn: a name, the songs to learn from and those that judge; all songs at last."""
-    import numpy as np
-
-    songs, singers = sorted({pair.source.song for pair in pairs}), sorted({pair.source.singer for pair in pairs})
-    if validate is None:
-        out: list[tuple[str, set[str]]] = []
-    elif validate == "songs":
-        out = [("songs", set(np.random.default_rng(seed).permutation(songs)[: max(1, len(songs) // 5)].tolist()))]
-    elif validate == "singers":
-        out = [(singer, {singer}) for singer in singers]
-    else:
-        out = [(validate.replace(",", "+"), set(validate.split(",")))]
-        if not out[0][1] <= {*songs, *singers}:
-            missing = ", ".join(sorted(out[0][1] - {*songs, *singers}))
-            raise typer.BadParameter(f"--validate names {missing}, but no song or singer is called so.")
-    found = []
-    for name, left in out:
-        leaves = [pair.source.song in left or pair.source.singer in left for pair in pairs]
-        judged = [pair for pair, leave in zip(pairs, leaves, strict=True) if leave]
-        kept = [pair for pair, leave in zip(pairs, leaves, strict=True) if not leave]
-        if not kept:
-            raise typer.BadParameter(f"--validate {validate} leaves nothing to learn from.")
-        found.append((name, kept, judged))
-    return [*found, ("all", list(pairs), [])]

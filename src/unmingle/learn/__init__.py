@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from ._masking import MaskLook as MaskLook
     from ._masking import masking_loss as masking_loss
     from ._masking import rfft as rfft
+    from ._masking import shares as shares
     from ._masking import train_masks as train_masks
     from ._network import Answer as Answer
     from ._network import Block as Block
     from ._network import Network as Network
-    from ._sequence import GatedNetwork as GatedNetwork
+    from ._rivals import GatedNetwork as GatedNetwork
+    from ._rivals import PartialNetwork as PartialNetwork
     from ._sequence import SequenceNetwork as SequenceNetwork
     from ._state import Look as Look
     from ._training import Training as Training
@@ -35,6 +37,7 @@ __all__ = [
     "MaskBatch",
     "MaskLook",
     "Network",
+    "PartialNetwork",
     "SequenceNetwork",
     "Training",
     "exact_answer",
@@ -43,6 +46,7 @@ __all__ = [
     "masking_loss",
     "rfft",
     "robust_weights",
+    "shares",
     "source",
     "train",
     "train_masks",
@@ -52,17 +56,19 @@ __all__ = [
 _MODULE_OF = {
     "Answer": "unmingle.learn._network",
     "Block": "unmingle.learn._network",
-    "GatedNetwork": "unmingle.learn._sequence",
+    "GatedNetwork": "unmingle.learn._rivals",
     "Look": "unmingle.learn._state",
     "MaskBatch": "unmingle.learn._masking",
     "MaskLook": "unmingle.learn._masking",
     "Network": "unmingle.learn._network",
+    "PartialNetwork": "unmingle.learn._rivals",
     "SequenceNetwork": "unmingle.learn._sequence",
     "Training": "unmingle.learn._training",
     "exact_answer": "unmingle.encoder",
     "masking_loss": "unmingle.learn._masking",
     "rfft": "unmingle.learn._masking",
     "robust_weights": "unmingle.encoder",
+    "shares": "unmingle.learn._masking",
     "train": "unmingle.learn._training",
     "train_masks": "unmingle.learn._masking",
 }

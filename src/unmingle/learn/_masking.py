@@ -86,6 +86,20 @@ def masking_loss(mask: Tensor, batch: MaskBatch) -> Tensor:
     return 10 * torch.log10(error / batch.total + _QUIETEST).mean()
 
 
+@torch.no_grad()
+def shares(network: nn.Module, X: Array) -> Array:
+    """The share of the foreground in each sample of one sequence.
+
+    Parameters
+    ----------
+    network : SequenceNetwork or GatedNetwork
+        What tells it.
+    X : float32 array of shape (n, m)
+        Samples in their order.
+    """
+    return np.asarray(network(torch.from_numpy(X)[:, None])[:, 0].numpy())
+
+
 def train_masks(
     network: nn.Module,
     batches: Callable[[int], MaskBatch],
@@ -149,7 +163,7 @@ class _MaskWork:
 
     def __init__(self, network: nn.Module, setup: dict[str, Any]) -> None:
         self._network, self._setup = network, setup
-        self._numbers = dict(network.named_parameters())
+        self._numbers = {name: one for name, one in network.named_parameters() if one.requires_grad}
         self._adam = torch.optim.Adam(self._numbers.values(), betas=(0.9, 0.98))
         self._averages = {name: one.detach().clone() for name, one in self._numbers.items()}
         self._usual: deque[float] = deque(maxlen=_USUAL)

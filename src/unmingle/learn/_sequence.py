@@ -1,4 +1,4 @@
-"""Networks that follow sequences, with gradients: the recurrence of `SequenceEncoder`, and a GRU as a rival."""
+"""Networks that follow sequences, with gradients: the recurrence of `SequenceEncoder`."""
 
 from typing import Any
 
@@ -74,11 +74,19 @@ class SequenceNetwork(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The share of the foreground in each sample of b sequences, shape (n, b, m), from their beginning on."""
-        codes = _Carried.apply(x, *(self.cell[name] for name in Cell._fields))
-        B, b0, F, f0, t, p = (self.head[name] for name in Head._fields)
+        d, v = self.parts(x, self.codes(x))
+        return torch.sigmoid(self.head["power"] * (torch.log(v + FLOOR) - torch.log(d + FLOOR)))
+
+    def codes(self, x: Tensor) -> Tensor:
+        """Codes of all samples, shape (n, b, q)."""
+        found: Tensor = _Carried.apply(x, *(self.cell[name] for name in Cell._fields))
+        return found
+
+    def parts(self, x: Tensor, codes: Tensor) -> tuple[Tensor, Tensor]:
+        """Background and foreground of all samples."""
+        B, b0, F, f0, t = (self.head[name] for name in Head._fields[:-1])
         d, v = functional.softplus(codes @ B + b0), functional.softplus(codes @ F + f0)
-        v = v + torch.relu(x - d - v - t)
-        return torch.sigmoid(p * (torch.log(v + FLOOR) - torch.log(d + FLOOR)))
+        return d, v + torch.relu(x - d - v - t)
 
     @torch.no_grad()
     def keep_feasible(self) -> None:
@@ -91,36 +99,6 @@ class SequenceNetwork(nn.Module):
         """The network as it is now, without torch."""
         cell = Cell(*(self.cell[name].detach().numpy().copy() for name in Cell._fields))
         return SequenceEncoder(cell, Head(*(self.head[name].detach().numpy().copy() for name in Head._fields)))
-
-
-class GatedNetwork(nn.Module):
-    """A gated recurrent unit with two readouts: what others would take, to compare with.
-
-    Parameters
-    ----------
-    n_features : int
-        m.
-    n_units : int
-        Size of its state.
-    seed : int
-        Of its first numbers.
-    """
-
-    def __init__(self, n_features: int, n_units: int, seed: int = 0) -> None:
-        super().__init__()
-        chance = torch.random.get_rng_state()
-        torch.manual_seed(seed)
-        self.unit = nn.GRU(n_features, n_units)
-        self.parts = nn.Linear(n_units, 2 * n_features)
-        torch.random.set_rng_state(chance)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The share of the foreground in each sample of b sequences, shape (n, b, m), from their beginning on."""
-        v, d = functional.softplus(self.parts(self.unit(x)[0])).chunk(2, dim=-1)
-        return torch.sigmoid(2 * (torch.log(v + FLOOR) - torch.log(d + FLOOR)))
-
-    def keep_feasible(self) -> None:
-        """All numbers are."""
 
 
 def _parameter(value: Any) -> nn.Parameter:

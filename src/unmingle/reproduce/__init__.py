@@ -15,6 +15,7 @@ EXPERIMENTS = {
         Experiment("online", "faces in the order of time", "faces._online"),
         Experiment("nonnegative", "encoders of spectrograms and faces", "nonnegative._run"),
         Experiment("audio", "voice and music of songs", "audio._run"),
+        Experiment("voices", "networks for voices on songs and singers left out", "voices._run"),
         Experiment("video", "films, with masks", "video._run"),
     )
 }

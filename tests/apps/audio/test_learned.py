@@ -7,7 +7,7 @@ from scipy.signal import resample_poly
 import unmingle
 from unmingle import metrics, synth
 from unmingle.apps import audio
-from unmingle.apps.audio._front import EDGES, FEATURES, WIDTHS, Front, spread, summed
+from unmingle.apps.audio._front import EDGES, FEATURES, WIDTHS, Front
 from unmingle.apps.audio._stft import BINS
 from unmingle.apps.audio.training import RATE, find_stems
 
@@ -24,8 +24,8 @@ def test_sums_over_bands_are_those_of_a_matrix():
     frames = rng.random((4, 3, BINS))
     matrix = np.zeros((BINS, FEATURES))
     matrix[np.arange(BINS), np.repeat(np.arange(FEATURES), WIDTHS)] = 1
-    assert np.allclose(summed(frames), frames @ matrix)
-    assert np.array_equal(spread(frames[..., :FEATURES], BINS), frames[..., :FEATURES] @ matrix.T)
+    assert np.allclose(Front.sums(frames), frames @ matrix)
+    assert np.array_equal(Front.spread(frames[..., :FEATURES], BINS), frames[..., :FEATURES] @ matrix.T)
 
 
 def test_features_are_roots_of_means_over_their_usual_size():

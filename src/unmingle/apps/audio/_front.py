@@ -24,27 +24,32 @@ class Front(NamedTuple):
     usual: Array
     """(features,), positive."""
 
+    @classmethod
+    def neutral(cls) -> "Front":
+        """Before it is known what is usual."""
+        return cls(np.ones(FEATURES, np.float32))
+
     def features(self, magnitudes: Array) -> Array:
         """Features (n, m) of frames (n, bins) over their level; bins that a low rate does not have are silent."""
         full = magnitudes
         if magnitudes.shape[1] < BINS:
             full = np.zeros((len(magnitudes), BINS), magnitudes.dtype)
             full[:, : magnitudes.shape[1]] = magnitudes
-        x = summed(full)
+        x = self.sums(full)
         x /= WIDTHS.astype(x.dtype)
         np.sqrt(x, out=x)
         x /= self.usual.astype(x.dtype)
         return x
 
+    @staticmethod
+    def sums(bins: Array) -> Array:
+        """Sums over the bins of each feature, along the last axis."""
+        sums = np.empty((*bins.shape[:-1], FEATURES), bins.dtype)
+        sums[..., :_ALONE] = bins[..., :_ALONE]
+        np.add.reduceat(bins, EDGES[_ALONE:], axis=-1, out=sums[..., _ALONE:])
+        return sums
 
-def summed(bins: Array) -> Array:
-    """Sums over the bins of each feature, along the last axis."""
-    sums = np.empty((*bins.shape[:-1], FEATURES), bins.dtype)
-    sums[..., :_ALONE] = bins[..., :_ALONE]
-    np.add.reduceat(bins, EDGES[_ALONE:], axis=-1, out=sums[..., _ALONE:])
-    return sums
-
-
-def spread(features: Array, bins: int) -> Array:
-    """The value of its feature for each of the lowest bins."""
-    return np.repeat(features, WIDTHS, axis=-1)[..., :bins]
+    @staticmethod
+    def spread(features: Array, bins: int) -> Array:
+        """The value of its feature for each of the lowest bins."""
+        return np.repeat(features, WIDTHS, axis=-1)[..., :bins]

@@ -12,7 +12,7 @@ from ... import store
 from ..._schema import Array as Numbers
 from ..._schema import Record, Rule, Table
 from ...encoder import SEQUENCE_ENCODER, SequenceEncoder
-from ._front import FEATURES, Front, spread
+from ._front import FEATURES, Front
 from ._method import Method, Parts
 
 Array = NDArray[Any]
@@ -61,10 +61,10 @@ class VoiceModel(Method):
 
     def parts(self, magnitudes: Array) -> Parts:
         """The parts of each frame, by it and the frames before it."""
-        found = self.encoder.separate(Front(self.usual).features(magnitudes), state=self._state)
+        front, bins = Front(self.usual), magnitudes.shape[1]
+        found = self.encoder.separate(front.features(magnitudes), state=self._state)
         self._state = found.state
-        bins = magnitudes.shape[1]
-        return Parts(spread(found.foreground, bins), spread(found.background, bins))
+        return Parts(front.spread(found.foreground, bins), front.spread(found.background, bins))
 
     def save(self, path: str | PathLike[str], *, half: bool = False) -> None:
         """Write the network to a ``.safetensors`` file; `unmingle.load` reads it back, at the beginning of a song.

@@ -11,10 +11,10 @@ from ..._validation import require
 from ...encoder import Encoder
 from ...iterate import Callback, Progress
 from .._experiment import Table
+from .._kept import KeptCells
 from .._writing import write_text
 from ._clips import Clip, ClipSplit, find_clips
 from ._encoders import COMPONENTS, FRAMES, LAYERS, OUTLIER_PENALTY, RANK_PENALTY, STEP_SIZE, encoders_for
-from ._kept import KeptCells
 from ._page import audio_page, short_rows, verdict_rows
 from ._rows import MIXTURE, ROWS, answer
 from ._scores import cell_of, summary_of

@@ -1,5 +1,8 @@
 """Networks for voices, trained on songs whose voice and music are known."""
 
+from .._front import Front
+from .._level import Level
+from ._folds import Fold, folds
 from ._mixing import Mixer, Mixing, SongBatch
 from ._plain import (
     KnownFrames,
@@ -17,7 +20,10 @@ __all__ = [
     "RATE",
     "RECIPES",
     "ClipScore",
+    "Fold",
+    "Front",
     "KnownFrames",
+    "Level",
     "Mixer",
     "Mixing",
     "Prepared",
@@ -28,6 +34,7 @@ __all__ = [
     "by_group",
     "data_digest",
     "find_stems",
+    "folds",
     "known_frames",
     "mean_nsdr",
     "mixture_frames",

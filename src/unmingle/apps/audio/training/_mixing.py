@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import kernels
-from .._front import Front, summed
+from .._front import Front
 from .._level import Level
 from .._stft import BINS, Frames
 from ._stems import RATE, StemPair
@@ -61,8 +61,8 @@ class SongBatch(NamedTuple):
         """What `unmingle.learn.MaskBatch` holds."""
         X = self.voice + self.music
         x = np.stack([front.features(song) for song in self.frames()], axis=1)
-        power = summed(_squares(X)).swapaxes(0, 1)
-        common = summed(X.real * self.voice.real + X.imag * self.voice.imag).swapaxes(0, 1)
+        power = front.sums(_squares(X)).swapaxes(0, 1)
+        common = front.sums(X.real * self.voice.real + X.imag * self.voice.imag).swapaxes(0, 1)
         voice, music = (_squares(part).sum((1, 2)) for part in self)
         total = np.maximum(voice + music, np.float32(1e-9))
         return x, np.ascontiguousarray(power), np.ascontiguousarray(common), voice, total

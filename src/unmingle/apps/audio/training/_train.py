@@ -12,7 +12,7 @@ from ...._validation import require
 from ....encoder import Encoder, SequenceEncoder
 from ....iterate import Callback
 from .._encoder import Encoded
-from .._front import FEATURES, Front
+from .._front import Front
 from .._learned import VoiceModel
 from .._method import Method
 from ._mixing import Mixer, Mixing
@@ -51,11 +51,13 @@ class Prepared(NamedTuple):
     """(n, features): some frames, as the network sees them."""
 
     @classmethod
-    def of(cls, pairs: Sequence[StemPair], music: Sequence[Array], mixing: Mixing, seed: int) -> "Prepared":
+    def of(
+        cls, pairs: Sequence[StemPair], music: Sequence[Array], mixing: Mixing, seed: int, front: type[Front] = Front
+    ) -> "Prepared":
         """All that chance decides comes from the seed."""
         learn = require("unmingle.learn", "train")
         mixer = Mixer(pairs, music, seed=seed, mixing=mixing, rfft=learn.rfft)
-        plain = Front(np.ones(FEATURES, np.float32))
+        plain = front.neutral()
         frames = [
             plain.features(song[song.shape[0] // 4 :: 8])
             for number in range(_FIRST, _FIRST + _LOOKED_AT)
@@ -63,7 +65,7 @@ class Prepared(NamedTuple):
         ]
         heard = np.concatenate(frames)
         usual = np.maximum(heard.mean(axis=0), np.float32(1e-3))
-        return cls(mixer, Front(usual), heard / usual)
+        return cls(mixer, front(usual), heard / usual)
 
     def batches(self) -> Callable[[int], Any]:
         """What a step learns from, by its number."""
@@ -130,7 +132,7 @@ def train_voice(
         checkpoint=checkpoint,
     )
     trained = model()
-    trained.card_["loss"] = round(history[-1].loss, 3)
+    trained.card_["last_loss"] = round(history[-1].loss, 3)
     return trained
 
 
@@ -159,7 +161,6 @@ def _card(
         "singers": len({pair.source.singer for pair in pairs}),
         "minutes": round(seconds / 60, 1),
         "further_music_minutes": round(sum(map(len, music)) / 16000 / 60, 1),
-        "loss_name": "10 log10(||M X - V||^2 / (||V||^2 + ||A||^2) + 0.003)",
     }
 
 

@@ -1,0 +1,96 @@
+"""The networks that are compared, all with about as many numbers."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._validation import require
+from ...apps.audio import Method, Parts
+from ...apps.audio.training import Front, Level, Mixing, Prepared
+from ...encoder import SequenceEncoder
+
+Array = NDArray[Any]
+
+
+class WholeFront(Front):
+    """Magnitudes of all 513 bins, each over its usual size: no bands, no root."""
+
+    @classmethod
+    def neutral(cls) -> "WholeFront":
+        """Before it is known what is usual."""
+        return cls(np.ones(513, np.float32))
+
+    def features(self, magnitudes: Array) -> Array:
+        """Features of frames over their level."""
+        return np.asarray(magnitudes / self.usual, np.float32)
+
+    @staticmethod
+    def sums(bins: Array) -> Array:
+        """Each bin is a feature."""
+        return bins
+
+    @staticmethod
+    def spread(features: Array, bins: int) -> Array:
+        """Each feature is a bin."""
+        return features[..., :bins]
+
+
+class Candidate(NamedTuple):
+    """A network, and what it learns from."""
+
+    n_components: int
+    n_layers: int = 1
+    without: tuple[str, ...] = ()
+    """Parts that it does without: "carried", "biased", "headed"."""
+    gated: bool = False
+    """Whether it is a GRU of so many units."""
+    mixing: Mixing = Mixing()
+    front: type[Front] = Front
+
+    def network(self, ready: Prepared, seed: int) -> Any:
+        """The network before training."""
+        learn = require("unmingle.learn", "train")
+        if self.gated:
+            return learn.GatedNetwork(ready.frames.shape[1], self.n_components, seed)
+        start = SequenceEncoder.from_samples(
+            ready.frames, n_components=self.n_components, n_layers=self.n_layers, seed=seed
+        )
+        return learn.PartialNetwork(start, **dict.fromkeys(self.without, False))
+
+
+OURS, GRU = "ours", "GRU"
+RIVALS: Mapping[str, Candidate] = {OURS: Candidate(256), GRU: Candidate(180, gated=True)}
+"""Compared on songs and on singers left out."""
+ABLATIONS: Mapping[str, Candidate] = {
+    "each frame by itself, two layers": Candidate(176, 2, without=("carried",)),
+    "without bias": Candidate(256, without=("biased",)),
+    "without head": Candidate(360, without=("headed",)),
+    "513 bins, without root": Candidate(140, front=WholeFront),
+    "two layers": Candidate(176, 2),
+    "songs without equaliser": Candidate(256, mixing=Mixing(voice_tone=0.0, music_tone=0.0)),
+    "songs as they are": Candidate(
+        256, mixing=Mixing(voice_tone=0.0, music_tone=0.0, music_pitch=0.0, gain=0.0, true_pairs=1.0, shifted_pairs=0.0)
+    ),
+}
+"""The first of the rivals with one thing changed; on songs left out."""
+
+
+class TrialMethod(Method):
+    """A network that is still in the hands of torch, on songs of one passage."""
+
+    name: ClassVar = "trial"
+    summary: ClassVar = "a network under trial"
+    high_pass: ClassVar = None
+
+    def __init__(self, network: Any, front: Front) -> None:
+        self._network, self._front = network, front
+
+    def parts(self, magnitudes: Array) -> Parts:
+        """Roots of the shares of power."""
+        learn = require("unmingle.learn", "train")
+        heard = magnitudes / Level().push(magnitudes).astype(magnitudes.dtype)
+        share = learn.shares(self._network, self._front.features(heard.astype(np.float32)))
+        bins = magnitudes.shape[1]
+        return Parts(*(self._front.spread(np.sqrt(part), bins) for part in (share, 1 - share)))
