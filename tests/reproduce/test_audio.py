@@ -8,17 +8,29 @@ import soundfile
 
 from unmingle import synth
 from unmingle.apps.audio import Adaptive, Parts, RepeatedSpectra, magnitudes, separate
+from unmingle.apps.audio.training import _plain as plain
 from unmingle.decomposition import decompose
 from unmingle.metrics import nsdr, si_sdr, snr
 from unmingle.reproduce import EXPERIMENTS, DataMissing
 from unmingle.reproduce._kept import KeptCells
 from unmingle.reproduce.audio import Clip, find_clips, reproduce_audio
-from unmingle.reproduce.audio import _encoders as encoders
 from unmingle.reproduce.audio import _run as running
 from unmingle.reproduce.audio._hearing import VARIANTS, masked, streamed
+from unmingle.reproduce.audio._learners import Learners
 from unmingle.reproduce.audio._page import audio_page
 from unmingle.reproduce.audio._plain import plain_alm, pursuit_cost
-from unmingle.reproduce.audio._rows import ADMOM, EXACT, MIXTURE, ROWS, TIGHTER, UNSUPERVISED, answer
+from unmingle.reproduce.audio._rows import (
+    ADMOM,
+    EXACT,
+    MIXTURE,
+    OURS_AND_GRU,
+    ROWS,
+    SUPERVISED,
+    TIGHTER,
+    UNSUPERVISED,
+    UNTRAINED,
+    answer,
+)
 from unmingle.reproduce.audio._scores import MEASURES, cell_of, summary_of
 
 RATE = 16000
@@ -54,7 +66,8 @@ def out(tmp_path_factory):
 @pytest.fixture(scope="module")
 def result(folder, out):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoders, "FRAMES", 150)
+        patch.setattr(plain, "FRAMES", 150)
+        patch.setattr(plain, "_BATCHES", 1)
         return reproduce_audio(folder, out, max_steps=3, n_jobs=1)
 
 
@@ -208,7 +221,6 @@ def test_page_and_terminal_show_the_figures(result):
 
 
 def test_a_second_call_only_does_what_is_missing(result, folder, out, monkeypatch):
-    monkeypatch.setattr(encoders, "FRAMES", 150)
     path = out / "audio.jsonl"
     whole = path.read_text()
     lines = whole.splitlines()
@@ -221,25 +233,30 @@ def test_a_second_call_only_does_what_is_missing(result, folder, out, monkeypatc
 
     real = running._work
     monkeypatch.setattr(running, "_work", work)
-    monkeypatch.setattr(encoders, "training_frames", lambda *_: pytest.fail("the encoders were kept"))
+    monkeypatch.setattr(Learners, "__getitem__", lambda *_: pytest.fail("these rows were kept"))
     again = reproduce_audio(folder, out, max_steps=3, n_jobs=1, callback=calls.append)
     assert done == [(ADMOM, "tammy_1_02")]
     assert (calls[-1].done, calls[-1].total) == (2 * len(result["rows"]),) * 2
     assert again["rows"][ADMOM]["masks"] == result["rows"][ADMOM]["masks"]
 
 
-def test_without_torch_one_row_is_left_out(folder, monkeypatch, tmp_path):
-    monkeypatch.setattr(encoders, "FRAMES", 100)
-
+def test_without_torch_what_is_trained_here_is_left_out(monkeypatch):
     def missing(module, extra):
         raise ImportError(f"no {module}")
 
-    monkeypatch.setattr(encoders, "require", missing)
-    found, remark = encoders.encoders_for(find_clips(folder).train, tmp_path, 3)
-    assert UNSUPERVISED not in found
+    assert running._rows() == ([MIXTURE, *ROWS], "")
+    monkeypatch.setattr(running, "require", missing)
+    rows, remark = running._rows()
+    assert {*ROWS} - {*rows} == {UNSUPERVISED, SUPERVISED, *OURS_AND_GRU}
     assert "pip install 'unmingle[train]'" in remark
-    monkeypatch.undo()
-    monkeypatch.setattr(encoders, "FRAMES", 100)
-    found, remark = encoders.encoders_for(find_clips(folder).train, tmp_path, 3)
-    assert UNSUPERVISED in found
-    assert remark == ""
+
+
+def test_an_encoder_is_learnt_once(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(plain, "FRAMES", 100)
+    clips = find_clips(folder).train
+    first = Learners(clips, tmp_path, 3)[UNSUPERVISED]
+    monkeypatch.setattr(plain, "RobustNMF", lambda *_, **__: pytest.fail("the spectra were kept"))
+    again = Learners(clips, tmp_path, 3)[UNSUPERVISED]
+    assert np.array_equal(first.encoder.layers.encoder, again.encoder.layers.encoder)
+    assert Learners(clips, tmp_path, 3).origin(UNTRAINED) == Learners(clips, tmp_path, 4).origin(UNTRAINED)
+    assert Learners(clips, tmp_path, 3).origin(UNSUPERVISED) != Learners(clips, tmp_path, 4).origin(UNSUPERVISED)

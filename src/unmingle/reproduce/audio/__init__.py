@@ -1,4 +1,4 @@
-"""Voice and music of songs: the rows of the paper's second table that need no sources to learn from."""
+"""Voice and music of songs: the second table of the paper, and what goes beyond it."""
 
 from ._clips import Clip, KnownSong, find_clips
 from ._run import reproduce_audio

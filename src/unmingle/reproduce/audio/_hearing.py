@@ -39,13 +39,6 @@ class _Listener(Method):
         return answer
 
 
-def frames_over_level(sound: Array, rate: int) -> Array:
-    """Magnitudes over the running level: what an encoder sees."""
-    listener = _Listener()
-    separate(sound, rate, method=listener, high_pass=None)
-    return np.concatenate(listener.frames)
-
-
 def streamed(method: Method, sound: Array, rate: int) -> Parts:
     """What a method that streams finds, frame by frame."""
     listener = _Listener(method)

@@ -1,22 +1,22 @@
 """The audio experiment: all rows on all clips, in parallel, and on from where it was broken off."""
 
 import json
-from collections.abc import Mapping
-from hashlib import sha256
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ... import __version__
 from ..._validation import require
-from ...encoder import Encoder
+from ...apps.audio import SHIPPED, Method
+from ...apps.audio.training import COMPONENTS, FRAMES, LAYERS, OUTLIER_PENALTY, RANK_PENALTY, STEP_SIZE
 from ...iterate import Callback, Progress
 from .._experiment import Table
 from .._kept import KeptCells
 from .._writing import write_text
 from ._clips import Clip, ClipSplit, find_clips
-from ._encoders import COMPONENTS, FRAMES, LAYERS, OUTLIER_PENALTY, RANK_PENALTY, STEP_SIZE, encoders_for
+from ._learners import WITHOUT_TORCH, Learners
 from ._page import audio_page, short_rows, verdict_rows
-from ._rows import MIXTURE, ROWS, answer
+from ._rows import MIXTURE, ROWS, UNTRAINED, answer
 from ._scores import cell_of, summary_of
 from ._verdicts import verdicts_of
 
@@ -35,7 +35,7 @@ def reproduce_audio(
     out : path
         Folder for ``audio.json``, ``audio.jsonl`` with the cells, and the encoders.
     max_steps : int
-        Training steps of the unsupervised encoder.
+        Training steps of each row that learns here.
     n_jobs : int
         Processes, each with one thread; -1 for as many as processors.
     callback : callable, optional
@@ -49,14 +49,14 @@ def reproduce_audio(
     from joblib import Parallel, delayed, parallel_config
 
     clips, out = find_clips(folder), Path(out)
-    encoders, remark = encoders_for(clips.train, out, max_steps)
-    rows = [MIXTURE, *(name for name, row in ROWS.items() if row.encoder is None or row.encoder in encoders)]
-    keys = {(row, clip): _key(row, clip, encoders) for row in rows for clip in clips.test}
+    learners = Learners(clips.train, out, max_steps)
+    rows, remark = _rows()
+    keys = {(row, clip): _key(row, clip, learners) for row in rows for clip in clips.test}
     kept = KeptCells(out / "audio.jsonl")
     missing = [cell for cell, key in keys.items() if key not in kept]
     with parallel_config("loky", inner_max_num_threads=1):
-        tasks = (delayed(_work)(row, clip, _needed(row, encoders)) for row, clip in missing)
-        done = Parallel(n_jobs, return_as="generator_unordered")(tasks)
+        tasks = _tasks(missing, learners)
+        done = Parallel(n_jobs, return_as="generator_unordered")(delayed(_work)(*task) for task in tasks)
         for count, (row, clip, cell) in enumerate(done, start=len(keys) - len(missing) + 1):
             kept.add(keys[row, clip], cell)
             if callback is not None:
@@ -72,24 +72,35 @@ def reproduce_audio(
     return result
 
 
-def _work(row: str, clip: Clip, encoders: Mapping[str, Encoder]) -> tuple[str, Clip, dict[str, Any]]:
+def _rows() -> tuple[list[str], str]:
+    """The rows that can be had here, and a remark on those that cannot."""
+    try:
+        require("torch", "train")
+    except ImportError:
+        left_out = [name for name, row in ROWS.items() if row.learned and name not in (UNTRAINED, *SHIPPED)]
+        return [MIXTURE, *(name for name in ROWS if name not in left_out)], WITHOUT_TORCH
+    return [MIXTURE, *ROWS], ""
+
+
+def _tasks(missing: Sequence[tuple[str, Clip]], learners: Learners) -> Iterator[tuple[str, Clip, dict[str, Method]]]:
+    """What is to be done; a row learns when its first cell comes."""
+    row, learned = "", dict[str, Method]()
+    for name, clip in missing:
+        if name != row:
+            row, learned = name, {name: learners[name]} if name in learners else {}
+        yield name, clip, learned
+
+
+def _work(row: str, clip: Clip, learned: Mapping[str, Method]) -> tuple[str, Clip, dict[str, Any]]:
     song = clip.read()
-    return row, clip, cell_of(song, answer(row, song, encoders))
+    return row, clip, cell_of(song, answer(row, song, learned))
 
 
-def _needed(row: str, encoders: Mapping[str, Encoder]) -> dict[str, Encoder]:
-    """The encoder of a row, by its name."""
-    return {name: one for name, one in encoders.items() if row in ROWS and ROWS[row].encoder == name}
-
-
-def _key(row: str, clip: Clip, encoders: Mapping[str, Encoder]) -> str:
+def _key(row: str, clip: Clip, learners: Learners) -> str:
     """All that a cell depends on."""
-    numbers = sha256()
-    for encoder in _needed(row, encoders).values():
-        for part in (encoder.components, encoder.outlier_penalty, *encoder.layers):
-            numbers.update(part.tobytes())
     settings = ROWS[row].settings if row in ROWS else ""
-    return f"{row}; {settings}; {clip.described()}; {numbers.hexdigest()[:16]}; unmingle {__version__}"
+    origin = learners.origin(row) if row in learners else ""
+    return f"{row}; {settings}; {clip.described()}; {origin}; unmingle {__version__}"
 
 
 def _settings(clips: ClipSplit, max_steps: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import report
 from .._experiment import Table
-from ._networks import ABLATIONS, OURS, RIVALS
+from .._voice_networks import ABLATIONS, OURS, RIVALS
 
 
 def voices_page(result: Mapping[str, Any]) -> str:

@@ -9,18 +9,17 @@ import numpy as np
 
 from ... import __version__
 from ..._validation import require
-from ...apps.audio.training import Fold, Prepared, StemPair, data_digest, find_stems, folds, mean_nsdr, scores
+from ...apps.audio.training import Fold, StemPair, data_digest, find_stems, folds, mean_nsdr, scores
 from ...iterate import Callback, Progress
 from .._experiment import Table
 from .._kept import KeptCells
+from .._voice_networks import ABLATIONS, OURS, RIVALS, Candidate, TrialMethod, trained
 from .._writing import write_text
 from ..audio import find_clips
-from ._networks import ABLATIONS, OURS, RIVALS, Candidate, TrialMethod
 from ._page import ablation_rows, rival_rows, voices_page
 
 SEEDS, ABLATION_SEEDS = (0, 1, 2), (0, 1)
 SONGS = "songs"
-STEP_SIZE = 2e-3
 
 
 class _CellPlan(NamedTuple):
@@ -102,15 +101,9 @@ def _plans(pairs: Sequence[StemPair]) -> list[_CellPlan]:
 
 def _cell(plan: _CellPlan, place: Path, steps: int) -> tuple[_CellPlan, dict[str, Any]]:
     """Train one network and judge it."""
-    learn = require("unmingle.learn", "train")
-    candidate = _candidate(plan.name)
     (fold,) = folds(_training_pairs(place), plan.left_out, plan.seed)
-    ready = Prepared.of(fold.kept, (), candidate.mixing, plan.seed, candidate.front)
-    network = candidate.network(ready, plan.seed)
-    weights = sum(one.numel() for one in network.parameters() if one.requires_grad)
-    learn.train_masks(network, ready.batches(), setup={}, max_steps=steps, step_size=STEP_SIZE)
-    found = _judged(TrialMethod(network, ready.front), fold)
-    return plan, {"weights": weights, **found}
+    method = trained(_candidate(plan.name), fold.kept, steps, plan.seed)
+    return plan, {"weights": method.n_weights, **_judged(method, fold)}
 
 
 def _judged(method: TrialMethod, fold: Fold) -> dict[str, Any]:

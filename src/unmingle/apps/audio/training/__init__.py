@@ -5,6 +5,12 @@ from .._level import Level
 from ._folds import Fold, folds
 from ._mixing import Mixer, Mixing, SongBatch
 from ._plain import (
+    COMPONENTS,
+    FRAMES,
+    LAYERS,
+    OUTLIER_PENALTY,
+    RANK_PENALTY,
+    STEP_SIZE,
     KnownFrames,
     known_frames,
     mixture_frames,
@@ -17,8 +23,14 @@ from ._stems import RATE, StemFiles, StemPair, find_stems, read_music
 from ._train import RECIPES, Prepared, Recipe, data_digest, train_network, train_voice
 
 __all__ = [
+    "COMPONENTS",
+    "FRAMES",
+    "LAYERS",
+    "OUTLIER_PENALTY",
+    "RANK_PENALTY",
     "RATE",
     "RECIPES",
+    "STEP_SIZE",
     "ClipScore",
     "Fold",
     "Front",

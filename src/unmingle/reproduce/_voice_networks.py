@@ -1,17 +1,19 @@
 """The networks that are compared, all with about as many numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._validation import require
-from ...apps.audio import Method, Parts
-from ...apps.audio.training import Front, Level, Mixing, Prepared
-from ...encoder import SequenceEncoder
+from .._validation import require
+from ..apps.audio import Method, Parts
+from ..apps.audio.training import Front, Level, Mixing, Prepared, StemPair
+from ..encoder import SequenceEncoder
 
 Array = NDArray[Any]
+
+STEP_SIZE = 2e-3
 
 
 class WholeFront(Front):
@@ -94,3 +96,29 @@ class TrialMethod(Method):
         share = learn.shares(self._network, self._front.features(heard.astype(np.float32)))
         bins = magnitudes.shape[1]
         return Parts(*(self._front.spread(np.sqrt(part), bins) for part in (share, 1 - share)))
+
+    @property
+    def n_weights(self) -> int:
+        """Numbers that were trained."""
+        return sum(one.numel() for one in self._network.parameters() if one.requires_grad)
+
+
+def trained(candidate: Candidate, pairs: Sequence[StemPair], steps: int, seed: int) -> TrialMethod:
+    """Train a network.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        Which one.
+    pairs : sequence of StemPair
+        Songs to learn from.
+    steps : int
+        How long.
+    seed : int
+        Of all that chance decides.
+    """
+    learn = require("unmingle.learn", "train")
+    ready = Prepared.of(pairs, (), candidate.mixing, seed, candidate.front)
+    network = candidate.network(ready, seed)
+    learn.train_masks(network, ready.batches(), setup={}, max_steps=steps, step_size=STEP_SIZE)
+    return TrialMethod(network, ready.front)
