@@ -132,6 +132,18 @@ def test_a_wrong_file_is_not_kept(run, folder, rng, monkeypatch):
     assert not list(folder.glob(".unmingle*"))
 
 
+def test_a_network_for_voices_becomes_one_step(run, folder):
+    ended = run("export", "phone", "phone.onnx", "--json")
+    assert ended.code == 0, ended.err
+    told = json.loads(ended.out)
+    assert told["largest_difference"] < 1e-5
+    session = InferenceSession(folder / "phone.onnx", providers=["CPUExecutionProvider"])
+    assert [one.name for one in session.get_inputs()] == ["samples", "state"]
+    assert json.loads(session.get_modelmeta().custom_metadata_map["card"])["network"] == "phone"
+    assert "next_state" in run("export", "phone", "phone.onnx").out
+    assert failed(run("export", "phone", "phone.onnx", "--warm-start"), "always takes a state")
+
+
 def test_without_onnxruntime_the_file_is_written_unchecked(run, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     ended = run("export", "encoder.safetensors", "model.onnx")

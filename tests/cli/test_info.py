@@ -44,3 +44,13 @@ def test_info_refuses_other_files(run, tmp_path, model_file):
     assert failed(run("info", "foreign.safetensors"), "not written by unmingle")
     (tmp_path / "half.safetensors").write_bytes(model_file.read_bytes()[:-8])
     assert failed(run("info", "half.safetensors"), "damaged")
+
+
+def test_models_of_unmingle_go_by_their_names(run, tmp_path):
+    ended = run("info", "phone")
+    assert ended.code == 0
+    assert all(word in ended.out for word in ["VoiceModel", "codes carried", "seed", "data"])
+    told = json.loads(run("info", "phone", "--json").out)
+    assert told["encoder"]["features"] == 240
+    (tmp_path / "phone").write_bytes(b"a file of the same name comes first")
+    assert failed(run("info", "phone"), "damaged or not a .safetensors file")

@@ -11,7 +11,7 @@ from ._shared.paths import ready_outputs
 
 
 def run(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .safetensors file saved by unmingle.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, or a model of unmingle: voice, phone.")],
     out: Annotated[
         Path, typer.Argument(metavar="OUT.onnx", callback=suffixed(".onnx"), help="The ONNX file to write.")
     ],
@@ -38,6 +38,7 @@ def run(
     with console.warnings_as_sentences():
         from ._shared import models
 
+        model = models.path_of(model)
         loaded = models.load_encoder(model, layers)
         ready_outputs({"OUT": out}, {"MODEL": model})
         figures = models.export(loaded, out, warm_start=warm_start)
@@ -52,4 +53,6 @@ def _facts(figures: dict[str, Any], encoder: dict[str, str]) -> dict[str, str]:
     checked = f"within {difference:.1e} of unmingle" if difference is not None else "no: onnxruntime is not installed"
     origin = f"{figures['kind']}{', untrained' if figures['made_from_components'] else ''}"
     inputs = "samples and init, codes to start from" if figures["warm_start"] else "samples"
+    if "outlier_penalty" not in figures:
+        inputs = "samples and state, next_state of the samples before"
     return {"model": origin, **encoder, "inputs": inputs, "checked": checked}

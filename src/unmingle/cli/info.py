@@ -18,15 +18,19 @@ LONGEST_FACT = 2000
 
 
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A model saved by unmingle.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of unmingle: voice, phone.")
+    ],
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print nothing; only check that the file is readable.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tell what a saved model holds, and how the encoder is built if it has one."""
+    """Tell what a model is: what it was trained on and how well it does, how it is built, and what its file holds."""
     from ..store import peek
+    from ._shared.models import path_of
 
+    file = path_of(file)
     header = peek(file)
     if as_json:
         arrays = {name: array._asdict() for name, array in header.arrays.items()}
@@ -38,7 +42,7 @@ def run(
 
 def _encoder_in(file: Path, header: Any) -> dict[str, Any]:
     """Tell how the encoder of a model is built, if it has one; other models need not be loaded for that."""
-    if not any(name.endswith("readout_feedback") for name in header.arrays):
+    if not any(name.endswith(("readout_feedback", "cell.feedback")) for name in header.arrays):
         return {}
     from ._shared.models import encoder_of
 
@@ -55,7 +59,8 @@ def _show(header: Any, encoder: Mapping[str, Any]) -> None:
         sections["encoder"] = encoder_facts(encoder)
     if card:
         sections["card"] = console.card_facts(card)
-    sections["parameters"] = {name: _shortened(json.dumps(value)) for name, value in parameters.items()}
+    if parameters:
+        sections["parameters"] = {name: _shortened(json.dumps(value)) for name, value in parameters.items()}
     sections["arrays"] = {
         name: f"{array.dtype}, shape {' x '.join(map(str, array.shape)) or 'scalar'}"
         for name, array in islice(header.arrays.items(), MOST_ARRAYS)
@@ -76,5 +81,7 @@ def _without_card(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Map
     match parameters:
         case {"fitted": {"card_": dict(card), **others}}:
             return {**parameters, "fitted": others}, card
+        case {"card": dict(card), **others}:
+            return others, card
         case _:
             return parameters, {}

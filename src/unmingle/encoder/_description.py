@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._encoder import Encoder
+from ._sequence import SequenceEncoder
 
 
-def describe(encoder: Encoder) -> dict[str, Any]:
+def describe(encoder: Encoder | SequenceEncoder) -> dict[str, Any]:
     """The form of an encoder in numbers and words of JSON.
 
     Parameters
     ----------
-    encoder : Encoder
+    encoder : Encoder or SequenceEncoder
         Trained or not.
 
     Examples
@@ -23,6 +24,14 @@ def describe(encoder: Encoder) -> dict[str, Any]:
     >>> told["features"], told["components"], told["layers"], told["outlier_penalty"]
     (5, 2, 3, [0.5, 0.5])
     """
+    if isinstance(encoder, SequenceEncoder):
+        return {
+            "features": encoder.n_features,
+            "components": encoder.n_components,
+            "layers": encoder.n_layers,
+            "weights": encoder.n_weights,
+            "dtype": encoder.dtype.name,
+        }
     lam = encoder.outlier_penalty
     return {
         "features": encoder.components.shape[1],

@@ -13,7 +13,7 @@ from .._validation import require
 from ..encoder import Encoder, SequenceEncoder, relative_difference
 from ..store import write_atomically
 from ._graph import Graph, complete, tensor
-from ._sequences import sequence_model
+from ._sequences import sequence_model, sequence_pairs
 
 TOLERANCE = {"float32": 1e-3, "float64": 1e-8}
 """Above these relative differences a file is not the encoder: far more than rounding, even in many layers."""
@@ -47,10 +47,10 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
 
     Parameters
     ----------
-    encoder : Encoder, SequenceEncoder, or estimator that has an ``encoder_``
+    encoder : Encoder, SequenceEncoder, or model that has an ``encoder_``
         The network. One that follows sequences has the graph of a single step for n sequences at once: inputs
         ``samples`` (n, m) and ``state`` (n, q), 0 in the beginning, outputs ``background``, ``foreground`` (n, m) and
-        ``next_state`` (n, q).
+        ``next_state`` (n, q). The graph of a model for voices divides samples by their usual sizes.
     path : path
         Where to; an existing file is replaced once the new one is complete.
     warm_start : bool
@@ -84,7 +84,9 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
     """
     network = getattr(encoder, "encoder_", encoder)
     if isinstance(network, SequenceEncoder):
-        _write(path, sequence_model(network))
+        if warm_start:
+            raise ValueError("A network that follows sequences always takes a state to start from: no warm_start.")
+        _write(path, sequence_model(network, getattr(encoder, "usual", None), getattr(encoder, "card_", None)))
         return
     if not isinstance(network, Encoder):
         raise TypeError(
@@ -102,14 +104,14 @@ def _write(path: str | PathLike[str], model: onnx.ModelProto) -> None:
         aside.write_bytes(content)
 
 
-def check(path: str | PathLike[str], encoder: Encoder, *, warm_start: bool = False) -> float:
+def check(path: str | PathLike[str], encoder: Any, *, warm_start: bool = False) -> float:
     """Run a file in ONNX Runtime and hold its answers to those of the encoder.
 
     Parameters
     ----------
     path : path
         A file from `to_onnx`.
-    encoder : Encoder
+    encoder : Encoder, SequenceEncoder, or model that has an ``encoder_``
         What it should be.
     warm_start : bool
         Whether it takes codes to start from.
@@ -135,12 +137,16 @@ def check(path: str | PathLike[str], encoder: Encoder, *, warm_start: bool = Fal
     ...     check(f"{folder}/encoder.onnx", encoder) < 1e-12
     True
     """
-    X, init = typical_samples(encoder)
-    start = init if warm_start else None
-    codes, outliers = encoder.encode(X, backend="numpy", init=start)
-    pairs = zip(run(path, X, start), (codes, codes @ encoder.components, outliers), strict=True)
+    network = getattr(encoder, "encoder_", encoder)
+    if isinstance(network, SequenceEncoder):
+        pairs, dtype = sequence_pairs(path, network, getattr(encoder, "usual", None)), network.dtype
+    else:
+        X, init = typical_samples(network)
+        start, dtype = init if warm_start else None, network.components.dtype
+        codes, outliers = network.encode(X, backend="numpy", init=start)
+        pairs = list(zip(run(path, X, start), (codes, codes @ network.components, outliers), strict=True))
     difference = float(np.max([relative_difference(*pair) for pair in pairs]))
-    if not difference <= TOLERANCE[encoder.components.dtype.name]:
+    if not difference <= TOLERANCE[dtype.name]:
         raise ValueError(f"ONNX Runtime gives other answers than unmingle, by {difference:.1e} of them.")
     return difference
 

@@ -1,5 +1,6 @@
 """Encoders of sequences as ONNX files: one step, with the state as an input and an output."""
 
+import json
 from os import PathLike
 from typing import Any
 
@@ -12,15 +13,29 @@ from .._validation import require
 from ..encoder import FLOOR, SequenceEncoder, SequenceParts
 from ._graph import Graph, complete, tensor
 
+_SAMPLES_TO_CHECK = 16
 
-def sequence_model(encoder: SequenceEncoder) -> onnx.ModelProto:
-    """One step of `unmingle.encoder.carry` and `unmingle.encoder.read_out`, for n sequences at once."""
+
+def sequence_model(encoder: SequenceEncoder, usual: Any = None, card: Any = None) -> onnx.ModelProto:
+    """One step of `unmingle.encoder.carry` and `unmingle.encoder.read_out`, for n sequences at once.
+
+    Parameters
+    ----------
+    encoder : SequenceEncoder
+        The network.
+    usual : array of shape (m,), optional
+        What samples are divided by before.
+    card : dict, optional
+        What the file tells of its training.
+    """
     m, q = encoder.n_features, encoder.n_components
     graph = Graph(encoder.dtype)
-    code = "state"
+    x, code = "samples", "state"
+    if usual is not None:
+        x = graph.node("x", "Div", x, graph.numbers("usual", usual))
     for k in range(encoder.n_layers):
-        code = _draw_layer(graph, encoder, k, code)
-    _draw_head(graph, encoder, code)
+        code = _draw_layer(graph, encoder, k, x, code)
+    _draw_head(graph, encoder, x, code)
     inputs = [tensor(graph, "samples", m, "Samples, the next one of each sequence."),
               tensor(graph, "state", q, "Of each sequence; 0 in its beginning.")]  # fmt: skip
     outputs = [
@@ -35,20 +50,22 @@ def sequence_model(encoder: SequenceEncoder) -> onnx.ModelProto:
         "n_components": str(q),
         "dtype": encoder.dtype.name,
     }
+    if card:
+        told["card"] = json.dumps(card, default=str)
     return complete(graph, "sequence_encoder", inputs, outputs, "Tells background from foreground in sequences.", told)
 
 
-def _draw_layer(graph: Graph, encoder: SequenceEncoder, k: int, code: str) -> str:
+def _draw_layer(graph: Graph, encoder: SequenceEncoder, k: int, x: str, code: str) -> str:
     """R = min(x, A c + t),   c <- max(0, G c + H' r + b)."""
     A, H, t, G, b = (part[k] for part in encoder.cell)
     d = graph.node(f"d{k}", "Gemm", code, graph.numbers(f"decoder{k}", A), graph.numbers(f"threshold{k}", t))
-    r = graph.node(f"r{k}", "Min", "samples", d)
+    r = graph.node(f"r{k}", "Min", x, d)
     old = graph.node(f"old{k}", "Gemm", code, graph.numbers(f"feedback{k}", G), graph.numbers(f"bias{k}", b))
     new = graph.node(f"new{k}", "Gemm", r, graph.numbers(f"encoder{k}", H), old, transB=1)
     return graph.node("next_state" if k == encoder.n_layers - 1 else f"c{k + 1}", "Relu", new)
 
 
-def _draw_head(graph: Graph, encoder: SequenceEncoder, code: str) -> None:
+def _draw_head(graph: Graph, encoder: SequenceEncoder, x: str, code: str) -> None:
     head, floor = encoder.head, graph.numbers("floor", np.array([FLOOR]))
     half = graph.numbers("half_power", np.array([head.power / 2]))
     soft = {}
@@ -59,12 +76,19 @@ def _draw_head(graph: Graph, encoder: SequenceEncoder, code: str) -> None:
         sums = graph.node(f"{name}_sums", "Gemm", code, graph.numbers(f"{name}_head", B), graph.numbers(f"{name}_b", b))
         soft[name] = graph.node(f"{name}_soft", "Softplus", sums)
     both = graph.node("both", "Add", *soft.values())
-    beyond = graph.node(
-        "beyond", "Sub", graph.node("rest", "Sub", "samples", both), graph.numbers("t_o", head.threshold)
-    )
+    beyond = graph.node("beyond", "Sub", graph.node("rest", "Sub", x, both), graph.numbers("t_o", head.threshold))
     soft["foreground"] = graph.node("voiced", "Add", soft["foreground"], graph.node("surplus", "Relu", beyond))
     for name, part in soft.items():
         graph.node(name, "Pow", graph.node(f"{name}_raised", "Add", part, floor), half)
+
+
+def sequence_pairs(path: str | PathLike[str], encoder: SequenceEncoder, usual: Any) -> list[tuple[Any, Any]]:
+    """Answers of a file, and those of the network, for samples and a state such as it is for."""
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.standard_normal((_SAMPLES_TO_CHECK, encoder.n_features))).astype(encoder.dtype)
+    state = encoder.encode(X[::-1])[-1]
+    given = X if usual is None else X * np.asarray(usual, encoder.dtype)
+    return list(zip(run_sequence(path, given, state), encoder.separate(X, state=state, backend="numpy"), strict=True))
 
 
 def run_sequence(path: str | PathLike[str], samples: NDArray[Any], state: NDArray[Any] | None = None) -> SequenceParts:

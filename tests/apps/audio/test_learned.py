@@ -88,7 +88,7 @@ def test_louder_songs_are_separated_alike():
 
 
 def test_networks_with_other_features_are_refused():
-    network = audio.shipped("phone").encoder
+    network = audio.shipped("phone").encoder_
     with pytest.raises(ValueError, match="sees 240 features, each with a positive usual size"):
         audio.VoiceModel(network, np.zeros(240))
     with pytest.raises(ValueError, match="with 7 sizes"):

@@ -47,7 +47,7 @@ class VoiceModel(Method):
                 f"A network for voices sees {FEATURES} features, each with a positive usual size; this one has "
                 f"{encoder.n_features}, with {usual.size} sizes."
             )
-        self.encoder, self.usual, self.card_ = encoder.astype(np.float32), usual, dict(card or {})
+        self.encoder_, self.usual, self.card_ = encoder.astype(np.float32), usual, dict(card or {})
         self.reset()
 
     @property
@@ -62,7 +62,7 @@ class VoiceModel(Method):
     def parts(self, magnitudes: Array) -> Parts:
         """The parts of each frame, by it and the frames before it."""
         front, bins = Front(self.usual), magnitudes.shape[1]
-        found = self.encoder.separate(front.features(magnitudes), state=self._state)
+        found = self.encoder_.separate(front.features(magnitudes), state=self._state)
         self._state = found.state
         return Parts(front.spread(found.foreground, bins), front.spread(found.background, bins))
 
@@ -85,7 +85,7 @@ class VoiceModel(Method):
         store.save(path, KIND, content)
 
     def _network_to_store(self) -> dict[str, Any]:
-        return {"encoder": self.encoder._to_store(), "usual": self.usual, "card": self.card_}
+        return {"encoder": self.encoder_._to_store(), "usual": self.usual, "card": self.card_}
 
     def _to_store(self) -> dict[str, Any]:
         state = {} if self._state is None else {"state": self._state}

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ... import load, store
 from ..._validation import require
-from ...encoder import Encoder, departure, describe
+from ...encoder import Encoder, SequenceEncoder, departure, describe
 
 DEFAULT_LAYERS = {"signed": 20, "nonnegative": 500}
 """Passes of Algorithm 1 after which 95 % of the samples of synthetic data, rank 2 to 10, have gaps below 1e-4."""
@@ -17,15 +17,23 @@ class Loaded(NamedTuple):
 
     kind: str
     model: Any
-    encoder: Encoder
+    encoder: Any
+    """An `Encoder` or a `SequenceEncoder`."""
     is_made: bool
+
+
+def path_of(model: Path) -> Path:
+    """The file of a model, which may also go by a name that unmingle knows."""
+    from ...apps.audio import SHIPPED, shipped_path
+
+    return shipped_path(model.name) if str(model) in SHIPPED and not model.exists() else model
 
 
 def load_encoder(path: Path, n_layers: int | None) -> Loaded:
     """Load a model and its encoder; if it has none, make one of so many layers from its components."""
     model = load(path)
     kind, own = type(model).__name__, getattr(model, "encoder_", model)
-    if isinstance(own, Encoder):
+    if isinstance(own, Encoder | SequenceEncoder):
         if n_layers is not None:
             raise ValueError(f"--layers is for models without an encoder; that of {path} has {own.n_layers} layers.")
         return Loaded(kind, model, own, False)
@@ -55,7 +63,7 @@ def export(loaded: Loaded, out: Path, *, warm_start: bool) -> dict[str, Any]:
         size, difference = aside.stat().st_size, None
         if _is_installed("onnxruntime"):
             try:
-                difference = onnx.check(aside, loaded.encoder, warm_start=warm_start)
+                difference = onnx.check(aside, loaded.model, warm_start=warm_start)
             except ValueError as error:
                 raise ValueError(f"{out} was not written: {error}") from error
     return {
@@ -80,11 +88,19 @@ def encoder_of(path: Path) -> dict[str, Any]:
     """How the encoder in a model file is built, in numbers."""
     own = getattr(load(path), "encoder", None)
     encoder = own if isinstance(own, Encoder) else load_encoder(path, None).encoder
-    return {**describe(encoder), "departure": departure(encoder), "bytes": path.stat().st_size}
+    moved = {"departure": departure(encoder)} if isinstance(encoder, Encoder) else {}
+    return {**describe(encoder), **moved, "bytes": path.stat().st_size}
 
 
 def encoder_facts(figures: Mapping[str, Any]) -> dict[str, str]:
     """The form of an encoder in words."""
+    if "outlier_penalty" not in figures:
+        return {
+            "features": str(figures["features"]),
+            "components": str(figures["components"]),
+            "layers": f"{figures['layers']}, codes carried from sample to sample, with a head",
+            "size": f"{figures['bytes']:,} bytes, {figures['dtype']}",
+        }
     least, most = figures["outlier_penalty"]
     outliers = f"{least:.4g}" if least == most else f"{least:.4g} to {most:.4g}"
     signs = [part for part in ("codes", "outliers") if figures[f"nonnegative_{part}"]]
