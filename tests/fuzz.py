@@ -20,13 +20,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
-from fuzz_files import SOUNDS, frames, rows, sound, spoilt, training, write_seeds
+from fuzz_files import SOUNDS, TRAININGS, frames, rows, sound, spoilt, write_seeds
 
 import unmingle
 from unmingle import store
 from unmingle.apps import audio
 from unmingle.apps.video import Stream
 from unmingle.cli._app import app
+from unmingle.encoder import SequenceEncoder
 from unmingle.media import open_frames, read_image
 
 LONGEST = 60.0
@@ -87,6 +88,12 @@ def use_loaded(model):
             model.push(np.full(shape, 0.5 if dtype == np.float32 else 90, dtype))
         assert model.card_
         return
+    if isinstance(model, audio.VoiceModel):
+        model.parts(np.abs(np.resize(rows(12), (12, 513))))
+        return
+    if isinstance(model, SequenceEncoder):
+        model.separate(np.zeros((3, min(model.n_features, MOST_FEATURES))))
+        return
     m = model.components.shape[1] if isinstance(model, unmingle.Encoder) else model.n_features_in_
     if m > MOST_FEATURES:
         return
@@ -112,7 +119,7 @@ def use(path, folder):
         command("audio", path, "-o", folder / "stems", "--method", "nmf", "--quiet")
     elif path.suffix == ".training":
         with contextlib.suppress(ValueError):
-            training(path)(callback=lambda progress: progress.done >= 20)
+            TRAININGS[path.stem.rpartition("-")[2]](path)(callback=lambda progress: progress.done >= 20)
     else:
         with contextlib.suppress(ValueError), open_frames(path) as opened:
             for _, _ in zip(range(50), opened, strict=False):

@@ -22,7 +22,8 @@ from unmingle import (
 )
 from unmingle.apps import audio
 from unmingle.apps.video import Stream
-from unmingle.learn import train
+from unmingle.encoder import SequenceEncoder
+from unmingle.learn import MaskBatch, SequenceNetwork, train, train_masks
 from unmingle.media import SoundWriter
 
 M = 12
@@ -42,7 +43,7 @@ STRANGE_NAMES = [
 ]  # fmt: skip
 KINDS = [
     "RobustPCA", "RobustNMF", "Encoder", "VideoStream", "AudioStream", "OnlineRobustPCA", "OnlineRobustNMF",
-    "LearnedRobustPCA", "Training",
+    "LearnedRobustPCA", "Training", "VoiceModel", "SequenceEncoder",
 ]  # fmt: skip
 VALUES = [np.nan, np.inf, -np.inf, 0.0, -1.0, 1.0, 1e-320, 1e-30, 1e30, 1e308, 3.4e38]
 
@@ -69,6 +70,19 @@ def training(path):
     start = Encoder.from_components(np.eye(2, M), rank_penalty=0.3, outlier_penalty=0.2, n_layers=3)
     settings = {"max_steps": 60, "batch_size": 16, "random_state": 0, "checkpoint": path}
     return partial(train, start, np.nan_to_num(rows()), **settings)
+
+
+def mask_training(path):
+    """The same of `unmingle train audio`."""
+    start = SequenceEncoder.from_samples(np.abs(np.nan_to_num(rows())), n_components=2, n_layers=1)
+    rng = np.random.default_rng(0)
+    arrays = [rng.random((4, 3, M)).astype(np.float32) for _ in range(3)] + [np.ones(3, np.float32)] * 2
+    settings = {"setup": {"data": "noise"}, "max_steps": 40, "checkpoint": path}
+    return partial(train_masks, SequenceNetwork(start), lambda step: MaskBatch(*arrays), **settings)
+
+
+TRAININGS = {"work": training, "masks": mask_training}
+"""Checkpoints by the names of their files."""
 
 
 def write_seeds(folder):
@@ -107,14 +121,25 @@ def sound(seconds, channels=1):
     return np.repeat(waves[:, None], channels, axis=1).astype(np.float32)
 
 
+def voice_model():
+    """A network for voices that has learnt nothing."""
+    frames = np.random.default_rng(0).random((9, 240))
+    encoder = SequenceEncoder.from_samples(frames, n_components=3, n_layers=2)
+    return audio.VoiceModel(encoder, np.ones(240), {"data": "noise", "scores": {"mean": 0.5}})
+
+
 def write_sound_streams(folder):
-    """Write streams of sound in several states."""
+    """Write networks for voices, and streams of sound in several states."""
+    voice_model().save(folder / "voices.safetensors")
+    voice_model().save(folder / "halves.safetensors", half=True)
+    voice_model().encoder_.save(folder / "sequence.safetensors")
     network = Encoder.from_components(np.eye(2, 513), rank_penalty=0.3, outlier_penalty=0.2, n_layers=2)
     for name, seconds, method in (
         ("mute", 0.0, audio.Adaptive(2)),
         ("starting", 0.6, audio.Adaptive(2)),
         ("adapting", 1.2, audio.Adaptive(2)),
         ("encoding", 0.3, audio.Encoded(network)),
+        ("carrying", 0.3, voice_model()),
     ):
         stream = audio.Stream(RATE, channels=2, method=method)
         stream.push(sound(seconds, channels=2))
@@ -157,7 +182,8 @@ def write_models(folder):
             stream.push(pixels)
         stream.save(folder / f"{name}.safetensors")
     write_sound_streams(folder)
-    training(folder / "work.training")(callback=lambda progress: progress.done >= 5)
+    for name, begin in TRAININGS.items():
+        begin(folder / f"{name}.training")(callback=lambda progress: progress.done >= 5)
 
 
 def spoilt(path, others, rng):
@@ -257,7 +283,7 @@ def spoilt_model(path, rng):
     kind, version, parameters, arrays = store.read(path)
     for _ in range(rng.integers(1, 4)):
         names = sorted(arrays)
-        if rng.random() < 0.6:
+        if parameters and rng.random() < 0.6:
             spoil_parameter(parameters, rng)
         elif rng.random() < 0.15:
             del arrays[chosen(names, rng)]
@@ -266,7 +292,7 @@ def spoilt_model(path, rng):
         elif names:
             name = chosen(names, rng)
             arrays[name] = spoilt_array(arrays[name], rng)
-        if not parameters or not arrays:
+        if not arrays:
             break
     if rng.random() < 0.03:
         kind = chosen(KINDS, rng)
