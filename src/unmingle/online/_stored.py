@@ -36,7 +36,7 @@ TRACKER = Record(
         "unbalanced": Count(),
         "n_seen": Count(),
         "n_jumps": Count(),
-        "noise": Record({"level": _AMOUNT, "floor": _AMOUNT, "least": _AMOUNT, "age": _AMOUNT}),
+        "noise": Record({"level": _AMOUNT, "floor": _AMOUNT, "least": _AMOUNT, "age": Number(0.0, 2.0**53)}),
         "weight": _AMOUNT,
         "decay": Number(0.0, 1.0),
         "rng": Record(
