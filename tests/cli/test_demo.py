@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import wave
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,6 +19,7 @@ def test_the_same_demo_gives_the_same_figures(run):
     for found in figures:
         for way in found["ways"]:
             del way["seconds"]
+        del found["song"]["seconds"]
     assert figures[0] == figures[1]
 
 
@@ -59,6 +61,7 @@ def test_demo_beats_the_baselines_and_meets_the_truth(demo_run):
     assert abs(ours - truth) < 0.02
     assert 3 <= result["rank"] <= 5
     assert result["converged"] is True
+    assert min(result["song"]["voice_gain"], result["song"]["music_gain"]) > 2
     assert result["report"] == str(folder / "report.html")
 
 
@@ -71,11 +74,20 @@ def test_demo_report_is_complete_and_self_contained(demo_run):
     written = re.sub(r"base64,[A-Za-z0-9+/=]*", "", text)  # a picture may spell anything
     assert "http" not in written
     assert "url(" not in written
-    assert all(source.startswith("data:image/") for source in page.loaded)
+    assert all(source.startswith(("data:image/", "data:audio/wav")) for source in page.loaded)
+    sounds = [source for source in page.loaded if source.startswith("data:audio/")]
+    for source in sounds:
+        with wave.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) as sound:
+            assert (sound.getframerate(), sound.getnframes()) == (16000, 8 * 16000)
+    assert len(sounds) == 3
     assert page.elements.count("svg") == 2
-    assert page.elements.count("img") == 1 + 5 * 5
+    assert page.elements.count("img") == 1 + 5 * 5 + 3
     assert "unmingle demo --seed 1 --frames 60" in text
-    pictures = [Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))) for source in page.loaded]
+    pictures = [
+        Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2])))
+        for source in page.loaded
+        if source not in sounds
+    ]
     assert sorted({picture.format for picture in pictures}) == ["PNG", "WEBP"]
     assert [picture.n_frames for picture in pictures if picture.format == "WEBP"] == [60]
     assert sum(picture.size == (160, 120) for picture in pictures) == 25

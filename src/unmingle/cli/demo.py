@@ -17,7 +17,7 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Separate a synthetic surveillance film with known truth and write a report with pictures."""
+    """Separate a made film and a made song, whose truth is known, and write a report with pictures and sound."""
     with console.progress("Separating the film", quiet=quiet) as advance, console.warnings_as_sentences():
         from ..apps import demo
 
@@ -29,4 +29,5 @@ def run(
         console.print_json({**figures, "report": str(report)})
     elif not quiet:
         compared = console.table(*demo.comparison(done), first_is_ours=True)
-        console.show(compared, console.facts(console.solved(figures)), report=report)
+        song = f"voice {figures['song']['voice_gain']:+.1f} dB, music {figures['song']['music_gain']:+.1f} dB"
+        console.show(compared, console.facts({**console.solved(figures), "song": song}), report=report)

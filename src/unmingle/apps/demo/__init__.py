@@ -1,4 +1,4 @@
-"""The demo: a street with known truth, separated, compared with simpler ways, and reported."""
+"""The demo: a street and a song with known truth, separated, compared with simpler ways, and reported."""
 
 from ._page import write_report
 from ._run import Demo, comparison, figures, foreground, run

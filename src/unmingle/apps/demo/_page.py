@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ... import __version__, report, store
 from ._run import FALSE_ALARM_RATE, Demo, comparison
+from ._song import song_section
 
 Array = NDArray[Any]
 
@@ -70,6 +71,7 @@ def _whole_page(demo: Demo, columns: dict[str, list[Array]], frames: Sequence[in
         *_strip(columns, frames),
         *_compared(demo),
         *_explained(demo),
+        *song_section(demo.song),
         f"<footer>Made by unmingle {__version__} with <code>{demo.command}</code></footer>",
     )
 

@@ -14,6 +14,7 @@ from ...iterate import Callback, Progress
 from ...metrics import FMeasure, f_measure
 from ...penalties import robust_scale
 from ...synth import Scene, surveillance_scene
+from ._song import SongDemo, run_song, song_figures
 
 Array = NDArray[Any]
 
@@ -33,12 +34,13 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """A scene, its separation, and simpler ways for comparison; the separation is the first of the ways."""
+    """A scene, its separation, and simpler ways for comparison, the separation first; and a song."""
 
     scene: Scene
     part: Decomposition
     ways: list[Way]
     measures: list[float]
+    song: SongDemo
     n_frames: int
     seed: int
 
@@ -49,7 +51,7 @@ class Demo:
 
 
 def run(n_frames: int, seed: int, callback: Callback) -> Demo:
-    """Make the scene, separate it by robust PCA and by simpler means, and compare the masks with the truth."""
+    """Make a scene, separate it by robust PCA and by simpler means, compare the masks with the truth; then a song."""
     scene = surveillance_scene(n_frames, random_state=seed)
     X = scene.frames.reshape(n_frames, -1)
     measures: list[float] = []
@@ -68,7 +70,7 @@ def run(n_frames: int, seed: int, callback: Callback) -> Demo:
         _timed("median over time", scene, lambda: np.median(X, axis=0)),
         _scored("the true background", scene, scene.background.reshape(X.shape), 0.0),
     ]
-    return Demo(scene, part, ways, measures, n_frames, seed)
+    return Demo(scene, part, ways, measures, run_song(seed), n_frames, seed)
 
 
 def foreground(departure: Array) -> Array:
@@ -114,6 +116,7 @@ def figures(demo: Demo) -> dict[str, Any]:
         "rank_penalty": float(demo.part.rank_penalty),
         "outlier_penalty": float(demo.part.outlier_penalty),
         "ways": [{"name": way.name, **way.score._asdict(), "seconds": way.seconds} for way in demo.ways],
+        "song": song_figures(demo.song),
     }
 
 
