@@ -32,6 +32,7 @@ def run(quick: bool) -> dict[str, Any]:
 
 def _methods() -> dict[str, Any]:
     return {
+        **{f"{name}, a network of unmingle": lambda name=name: audio.shipped(name) for name in audio.SHIPPED},
         "encoder, 20 layers, 25 components": lambda: audio.Encoded(_encoder()),
         "adapt": audio.Adaptive,
         "nmf": audio.RepeatedSpectra,
