@@ -52,10 +52,9 @@ def test_songs_and_singers_left_out_judge(run, tmp_path):
 
 
 def test_the_network_of_the_paper(run, tmp_path):
+    plain_network = ["--data", "songs", "--out", "plain.safetensors", "--network", "plain", "--steps", "3", "--quiet"]
     for loss in ("source", "unsupervised"):
-        ended = run("train", "audio", "--data", "songs", "--out", "plain.safetensors", "--network", "plain", "--loss",
-                    loss, "--steps", "3", "--quiet")  # fmt: skip
-        assert ended == (0, "", "")
+        assert run("train", "audio", *plain_network, "--loss", loss) == (0, "", "")
         assert unmingle.load(tmp_path / "plain.safetensors").n_layers == 20
     assert run("audio", "songs", "-o", "stems", "--model", "plain.safetensors", "--quiet") == (0, "", "")
 

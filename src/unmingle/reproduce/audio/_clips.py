@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...apps.audio.training import StemFiles, StemPair
 from ...media import read_sound
 from .._folder import DataMissing
 
@@ -70,6 +71,10 @@ class Clip(NamedTuple):
         sources = samples.T.astype(np.float64)
         music, voice = sources / np.linalg.norm(sources, axis=1, keepdims=True)
         return KnownSong(voice, music, rate)
+
+    def pair(self) -> StemPair:
+        """Voice and music, each of mean power one, as training takes them."""
+        return StemFiles(self.name, self.path, self.path).read()
 
 
 class ClipSplit(NamedTuple):

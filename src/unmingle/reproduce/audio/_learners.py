@@ -17,7 +17,6 @@ from ...apps.audio.training import (
     OUTLIER_PENALTY,
     RANK_PENALTY,
     STEP_SIZE,
-    StemFiles,
     StemPair,
     known_frames,
     mixture_frames,
@@ -90,7 +89,7 @@ class Learners:
 
     @cached_property
     def _pairs(self) -> list[StemPair]:
-        return [StemFiles(clip.name, clip.path, clip.path).read() for clip in self._clips]
+        return [clip.pair() for clip in self._clips]
 
     @cached_property
     def _untrained(self) -> Encoder:

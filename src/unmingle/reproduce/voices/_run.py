@@ -9,13 +9,13 @@ import numpy as np
 
 from ... import __version__
 from ..._validation import require
-from ...apps.audio.training import Fold, StemPair, data_digest, find_stems, folds, mean_nsdr, scores
+from ...apps.audio.training import Fold, StemPair, data_digest, folds, mean_nsdr, scores
 from ...iterate import Callback, Progress
 from .._experiment import Table
 from .._kept import KeptCells
 from .._voice_networks import ABLATIONS, OURS, RIVALS, Candidate, TrialMethod, trained
 from .._writing import write_text
-from ..audio import find_clips
+from ..audio import Clip, find_clips
 from ._page import ablation_rows, rival_rows, voices_page
 
 SEEDS, ABLATION_SEEDS = (0, 1, 2), (0, 1)
@@ -63,14 +63,14 @@ def reproduce_voices(
     """
     from joblib import Parallel, delayed, parallel_config
 
-    place, out = find_clips(folder).train[0].path.parent, Path(out)
-    pairs = _training_pairs(place)
+    clips, out = find_clips(folder).train, Path(out)
+    pairs = [clip.pair() for clip in clips]
     plans, data = _plans(pairs), data_digest(pairs, ())
     kept = KeptCells(out / "voices.jsonl")
     missing = [plan for plan in plans if plan.key(max_steps, data) not in kept]
     with parallel_config("loky", inner_max_num_threads=1):
         done = Parallel(n_jobs, return_as="generator_unordered")(
-            delayed(_cell)(plan, place, max_steps) for plan in missing
+            delayed(_cell)(plan, clips, max_steps) for plan in missing
         )
         for count, (plan, cell) in enumerate(done, start=len(plans) - len(missing) + 1):
             kept.add(plan.key(max_steps, data), cell)
@@ -86,12 +86,6 @@ def reproduce_voices(
     return result
 
 
-def _training_pairs(place: Path) -> list[StemPair]:
-    from ..audio._clips import TRAINING_SINGERS
-
-    return [source.read() for source in find_stems(place) if source.singer in TRAINING_SINGERS]
-
-
 def _plans(pairs: Sequence[StemPair]) -> list[_CellPlan]:
     """Rivals first, seed by seed: what is done early can be compared."""
     singers = sorted({pair.source.singer for pair in pairs})
@@ -99,9 +93,9 @@ def _plans(pairs: Sequence[StemPair]) -> list[_CellPlan]:
     return rivals + [_CellPlan(name, SONGS, seed) for seed in ABLATION_SEEDS for name in ABLATIONS]
 
 
-def _cell(plan: _CellPlan, place: Path, steps: int) -> tuple[_CellPlan, dict[str, Any]]:
+def _cell(plan: _CellPlan, clips: Sequence[Clip], steps: int) -> tuple[_CellPlan, dict[str, Any]]:
     """Train one network and judge it."""
-    (fold,) = folds(_training_pairs(place), plan.left_out, plan.seed)
+    (fold,) = folds([clip.pair() for clip in clips], plan.left_out, plan.seed)
     method = trained(_candidate(plan.name), fold.kept, steps, plan.seed)
     return plan, {"weights": method.n_weights, **_judged(method, fold)}
 
