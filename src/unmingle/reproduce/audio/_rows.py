@@ -115,7 +115,7 @@ ROWS: dict[str, TableRow] = {
     ),
     UNTRAINED: _learned(UNTRAINED, "20 tied layers, 25 spectra of training mixtures, one frame: the paper's setting"),
     UNSUPERVISED: _learned(UNSUPERVISED, "the same, trained on training mixtures"),
-    SUPERVISED: _learned(SUPERVISED, "the same, trained on their sources"),
+    SUPERVISED: _learned(SUPERVISED, "as many layers and spectra, trained on the sources of training mixtures"),
     OURS_AND_GRU[0]: _learned(OURS_AND_GRU[0], "the recurrence of voice with 313 thousand numbers, trained here"),
     OURS_AND_GRU[1]: _learned(OURS_AND_GRU[1], "a GRU with as many numbers, steps and songs"),
     PHONE: _learned(PHONE, "unmingle audio --method phone: a small network that comes with unmingle"),

@@ -24,7 +24,9 @@ COMPONENTS, LAYERS = 25, 20
 FRAMES = 3000
 """Training frames, chosen by chance among those of all mixtures; their number is part of what the penalties mean."""
 RANK_PENALTY, OUTLIER_PENALTY = 8.0, 0.2
-"""Chosen on training clips of MIR-1K with one of the two singers left out, see `unmingle reproduce audio`."""
+"""Of frames alone. Chosen on training clips of MIR-1K with one singer left out, see `unmingle reproduce audio`."""
+SOURCE_PENALTIES = (20.0, 0.8)
+"""Where training on sources starts from; chosen likewise."""
 STEPS, STEP_SIZE = 1500, 0.1
 _BATCHES = 40
 """Batches that frames with known sources are taken from."""

@@ -16,7 +16,15 @@ from .._front import Front
 from .._learned import VoiceModel
 from .._method import Method
 from ._mixing import Mixer, Mixing
-from ._plain import STEPS, known_frames, mixture_frames, supervised_encoder, unsupervised_encoder, untrained_encoder
+from ._plain import (
+    SOURCE_PENALTIES,
+    STEPS,
+    known_frames,
+    mixture_frames,
+    supervised_encoder,
+    unsupervised_encoder,
+    untrained_encoder,
+)
 from ._scoring import by_group, mean_nsdr, scores
 from ._stems import StemPair
 
@@ -211,7 +219,8 @@ def train_network(
 
 def _plain(pairs: Sequence[StemPair], loss: str, steps: int, seed: int, callback: Any, checkpoint: Any) -> Encoder:
     frames = mixture_frames(pair.voice + pair.music for pair in pairs)
-    start, how = untrained_encoder(frames), {"callback": callback, "checkpoint": checkpoint, "seed": seed}
+    how = {"callback": callback, "checkpoint": checkpoint, "seed": seed}
     if loss == "unsupervised":
-        return unsupervised_encoder(start, frames, steps, **how)
+        return unsupervised_encoder(untrained_encoder(frames), frames, steps, **how)
+    start = untrained_encoder(frames, *SOURCE_PENALTIES)
     return supervised_encoder(start, known_frames(pairs, seed=seed), steps, **how)
