@@ -71,7 +71,7 @@ class SongBatch(NamedTuple):
 class Mixer:
     """Makes batches of songs, each by its number alone: with the same seed the same ones.
 
-    A voice is read at another speed, which changes its pitch, and goes through an equaliser, a sum of cosines on a mel
+    All singers come equally often. A voice is read at another speed, which changes its pitch, and goes through an equaliser, a sum of cosines on a mel
     scale that leaves its energy as it is: as if somebody else sang. So does the music, less. Either gets a gain.
     """
 
@@ -82,6 +82,9 @@ class Mixer:
         if not pairs:
             raise ValueError("There must be at least one song with voice and music to learn from.")
         self._pairs, self._music, self._seed, self._how = pairs, music, seed, mixing or Mixing()
+        self._singers: dict[str, list[StemPair]] = {}
+        for pair in pairs:
+            self._singers.setdefault(pair.source.singer, []).append(pair)
         self._rfft = rfft
         hertz = np.arange(BINS) * (RATE / 2 / (BINS - 1))
         mel = np.log1p(hertz / 700)
@@ -102,7 +105,7 @@ class Mixer:
 
     def _song(self, rng: np.random.Generator, voice: Array, music: Array) -> None:
         how, chance = self._how, rng.random()
-        pair = _any(rng, self._pairs)
+        pair = _any(rng, _any(rng, list(self._singers.values())))
         if chance < how.true_pairs + how.shifted_pairs:
             ratio, start = _ratio(rng, how.music_pitch), rng.random()
             other = start if chance < how.true_pairs else rng.random()
