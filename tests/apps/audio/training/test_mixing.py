@@ -5,7 +5,7 @@ import pytest
 from stems import RATE, write_stems
 
 from unmingle import kernels
-from unmingle.apps.audio.training import Front, Level, Mixer, Mixing, find_stems
+from unmingle.apps.audio.training import Front, Level, Mixer, Mixing, StemFiles, StemPair, find_stems
 
 SMALL = {"sequences": 4, "frames": 20}
 PLAIN = {"voice_tone": 0.0, "music_tone": 0.0, "music_pitch": 0.0, "gain": 0.0, "silent": 0.0}
@@ -54,6 +54,19 @@ def test_further_music_is_taken(pairs):
     how = Mixing(**SMALL, **PLAIN, true_pairs=0.0, shifted_pairs=0.0, other_music=1.0, doubled=0.0)
     songs = Mixer(pairs, [tone], mixing=how).songs(0)
     assert (np.abs(songs.music).sum(1).argmax(1) == 192).all()  # 3 kHz
+
+
+def test_singers_come_equally_often_however_many_songs_they_have():
+    tones = {name: np.sin(2 * np.pi * hertz * np.arange(RATE) / RATE) for name, hertz in (("a", 1000), ("b", 2000))}
+    pairs = [
+        StemPair(StemFiles(f"{name}_{number}", None, None), tones[name].astype(np.float32), np.ones(RATE, np.float32))
+        for name, count in (("a", 9), ("b", 1))
+        for number in range(count)
+    ]
+    mixer = Mixer(pairs, mixing=Mixing(sequences=40, frames=3, **PLAIN, true_pairs=1.0))
+    heard = np.abs(mixer.songs(0).voice).sum(1).argmax(1)
+    assert set(heard) == {64, 128}
+    assert 10 <= np.count_nonzero(heard == 64) <= 30
 
 
 def test_what_training_sees_tells_the_distance_of_a_masked_mixture(pairs):
