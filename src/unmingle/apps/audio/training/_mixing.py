@@ -71,8 +71,9 @@ class SongBatch(NamedTuple):
 class Mixer:
     """Makes batches of songs, each by its number alone: with the same seed the same ones.
 
-    All singers come equally often. A voice is read at another speed, which changes its pitch, and goes through an equaliser, a sum of cosines on a mel
-    scale that leaves its energy as it is: as if somebody else sang. So does the music, less. Either gets a gain.
+    All singers come equally often. A voice is read at another speed, which changes its pitch, and goes through an
+    equaliser, a sum of cosines on a mel scale that leaves its energy as it is: as if somebody else sang. So does the
+    music, less. Either gets a gain.
     """
 
     def __init__(
