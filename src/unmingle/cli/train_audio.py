@@ -114,10 +114,11 @@ def run(
     ready_outputs({"--out": out, "--checkpoint": work}, {"--config": config})
     pairs = [source.read() for source in find_stems(data)]
     pieces = read_music(music or [])
+    turns = [*(folds(pairs, validate, seed) if validate else []), Fold("nothing", pairs, [])]
+    works = [work.with_name(f"{work.name}.{name}") if judged else work for name, _, judged in turns]
     found: dict[str, Any] = {}
     with console.warnings_as_sentences(), resumable(work):
-        for name, kept, judged in [*(folds(pairs, validate, seed) if validate else []), Fold("nothing", pairs, [])]:
-            own = work if not judged else work.with_name(f"{work.name}.{name}")
+        for (name, kept, judged), own in zip(turns, works, strict=True):
             title = f"Training without {name}" if judged else f"Training on {data.name}"
             with console.counter(title, None, quiet=quiet) as advance:
                 model, told = train_network(
@@ -131,8 +132,8 @@ def run(
         else:
             model.card_ = card
             model.save(out, half=half)
-        for file in work.parent.glob(f"{work.name}*"):
-            file.unlink()
+        for file in works:
+            file.unlink(missing_ok=True)
     if as_json:
         console.print_json({"data": data, "card": card, "model": out})
     elif not quiet:
