@@ -18,7 +18,7 @@ from .._writing import write_text
 from ..audio import Clip, find_clips
 from ._page import ablation_rows, rival_rows, voices_page
 
-SEEDS, ABLATION_SEEDS = (0, 1, 2), (0, 1)
+SEEDS, ABLATION_SEEDS = (0, 1, 2), (0,)
 SONGS = "songs"
 
 
