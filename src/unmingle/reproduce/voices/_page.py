@@ -42,8 +42,8 @@ _MEANING = (
     "songs that are made. Known: twenty clips that it has learnt from."
 )
 _ABLATION = (
-    "A fifth of the songs left out, the first seed only. Change: against the first row with the same seed; by the table "
-    "above, less than some tenths may be chance. Each network has about as many numbers as the first one."
+    "A fifth of the songs left out, the first seed only. Change: against the first row with the same seed; some tenths "
+    "may be chance, as the table above shows. Each network has about as many numbers as the first one."
 )
 
 
