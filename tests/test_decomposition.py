@@ -276,7 +276,7 @@ def test_refusals_name_what_was_wrong(arguments, hint):
 
 def assert_clear(refusal):
     raised_in = traceback.extract_tb(refusal.__traceback__)[-1].filename
-    assert raised_in.endswith(("_validation.py", "decomposition.py")), raised_in
+    assert raised_in.endswith("_validation.py") or "decomposition" in raised_in, raised_in
     assert str(refusal).endswith(".")
     assert "\n" not in str(refusal)
 

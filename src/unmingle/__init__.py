@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from . import apps as apps
+    from . import cells as cells
     from . import distributed as distributed
     from . import estimators as estimators
     from . import export as export
@@ -50,6 +51,7 @@ _MODULE_OF = {
 }
 _EXTRA_OF = {
     "apps": "",
+    "cells": "",
     "distributed": "dask",
     "estimators": "",
     "export": "onnx",
