@@ -22,6 +22,7 @@ CLASSES_AND_FUNCTIONS = [
 ]
 SUBMODULES = [
     "apps",
+    "cells",
     "distributed",
     "estimators",
     "export",
