@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
     """Parts that it does without: "carried", "biased", "headed"."""
     gated: bool = False
     """Whether it is a GRU of so many units."""
-    mixing: Mixing = Mixing()
+    mixing: Mixing = Mixing(balanced=True)
     front: type[Front] = Front
 
     def network(self, ready: Prepared, seed: int) -> Any:
@@ -71,9 +71,12 @@ ABLATIONS: Mapping[str, Candidate] = {
     "without head": Candidate(360, without=("headed",)),
     "513 bins, without root": Candidate(140, front=WholeFront),
     "two layers": Candidate(176, 2),
-    "songs without equaliser": Candidate(256, mixing=Mixing(voice_tone=0.0, music_tone=0.0)),
+    "songs without equaliser": Candidate(256, mixing=Mixing(voice_tone=0.0, music_tone=0.0, balanced=True)),
     "songs as they are": Candidate(
-        256, mixing=Mixing(voice_tone=0.0, music_tone=0.0, music_pitch=0.0, gain=0.0, true_pairs=1.0, shifted_pairs=0.0)
+        256,
+        mixing=Mixing(
+            voice_tone=0.0, music_tone=0.0, music_pitch=0.0, gain=0.0, true_pairs=1.0, shifted_pairs=0.0, balanced=True
+        ),
     ),
 }
 """The first of the rivals with one thing changed; on songs left out."""

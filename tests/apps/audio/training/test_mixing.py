@@ -63,7 +63,7 @@ def test_singers_come_equally_often_however_many_songs_they_have():
         for name, count in (("a", 9), ("b", 1))
         for number in range(count)
     ]
-    mixer = Mixer(pairs, mixing=Mixing(sequences=40, frames=3, **PLAIN, true_pairs=1.0))
+    mixer = Mixer(pairs, mixing=Mixing(sequences=40, frames=3, **PLAIN, true_pairs=1.0, balanced=True))
     heard = np.abs(mixer.songs(0).voice).sum(1).argmax(1)
     assert set(heard) == {64, 128}
     assert 10 <= np.count_nonzero(heard == 64) <= 30

@@ -42,6 +42,8 @@ class Mixing:
     """Share of these that get two pieces of music at once."""
     silent: float = 0.03
     """Share of songs in which nobody sings."""
+    balanced: bool = False
+    """Whether all singers come equally often, not all songs."""
 
 
 class SongBatch(NamedTuple):
@@ -71,9 +73,8 @@ class SongBatch(NamedTuple):
 class Mixer:
     """Makes batches of songs, each by its number alone: with the same seed the same ones.
 
-    All singers come equally often. A voice is read at another speed, which changes its pitch, and goes through an
-    equaliser, a sum of cosines on a mel scale that leaves its energy as it is: as if somebody else sang. So does the
-    music, less. Either gets a gain.
+    A voice is read at another speed, which changes its pitch, and goes through an equaliser, a sum of cosines on a mel
+    scale that leaves its energy as it is: as if somebody else sang. So does the music, less. Either gets a gain.
     """
 
     def __init__(
@@ -83,9 +84,10 @@ class Mixer:
         if not pairs:
             raise ValueError("There must be at least one song with voice and music to learn from.")
         self._pairs, self._music, self._seed, self._how = pairs, music, seed, mixing or Mixing()
-        self._singers: dict[str, list[StemPair]] = {}
+        groups: dict[str, list[StemPair]] = {}
         for pair in pairs:
-            self._singers.setdefault(pair.source.singer, []).append(pair)
+            groups.setdefault(pair.source.singer, []).append(pair)
+        self._singers = list(groups.values())
         self._rfft = rfft
         hertz = np.arange(BINS) * (RATE / 2 / (BINS - 1))
         mel = np.log1p(hertz / 700)
@@ -106,7 +108,7 @@ class Mixer:
 
     def _song(self, rng: np.random.Generator, voice: Array, music: Array) -> None:
         how, chance = self._how, rng.random()
-        pair = _any(rng, _any(rng, list(self._singers.values())))
+        pair = _any(rng, _any(rng, self._singers) if self._how.balanced else self._pairs)
         if chance < how.true_pairs + how.shifted_pairs:
             ratio, start = _ratio(rng, how.music_pitch), rng.random()
             other = start if chance < how.true_pairs else rng.random()

@@ -46,7 +46,7 @@ class Recipe(NamedTuple):
     mixing: Mixing = Mixing()
 
 
-RECIPES = {"voice": Recipe(512, 1, 18_000), "phone": Recipe(176, 1, 18_000)}
+RECIPES = {"voice": Recipe(512, 1, 26_000), "phone": Recipe(176, 1, 26_000)}
 """By the names of the networks that come with unmingle."""
 
 
