@@ -104,10 +104,11 @@ class Decomposition:
 
         Examples
         --------
+        >>> import unmingle
         >>> rng = np.random.default_rng(0)
         >>> X = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 10)) + 0.1 * rng.standard_normal((200, 10))
         >>> X[[3, 70], [4, 9]] += 2.0
-        >>> np.argwhere(decompose(X).flags()).tolist()
+        >>> np.argwhere(unmingle.decompose(X).flags()).tolist()
         [[3, 4], [70, 9]]
         """
         share = check_share(false_share, "false_share")

@@ -54,7 +54,7 @@ def test_data_of_any_scale_can_be_learnt(scale, X, new):
     [
         ({"n_components": 0}, "n_components must be a whole number"),
         ({"n_layers": 0}, "n_layers must be a whole number"),
-        ({"loss": "l2"}, "loss must be one of 'unsupervised', 'imitation', 'source', got 'l2'"),
+        ({"loss": "l2"}, "loss must be one of 'unsupervised', 'imitation', 'source', 'masked', got 'l2'"),
         ({"structure": "half"}, "structure must be one of 'low_rank', 'full', got 'half'"),
         ({"rank_penalty": -1.0}, "rank_penalty must be a finite number above 0"),
         ({"outlier_penalty": np.ones(3)}, "one for each of the 24 features"),
