@@ -52,7 +52,11 @@ def test_shipped_networks_are_small_and_tell_where_they_are_from(name):
     limit = {"voice": 5_500_000, "phone": 500_000}[name]
     assert audio.shipped_path(name).stat().st_size < limit
     card = audio.shipped(name).card_
-    assert {"data", "seed", "steps", "weights"} <= set(card)
+    assert {"data", "licence", "seed", "steps", "weights", "command", "latency"} <= set(card)
+    assert card["network"] == name
+    assert len(card["scores"]["singers"]) == 9
+    assert card["scores"]["mean"] == pytest.approx(np.mean(list(card["scores"]["singers"].values())), abs=0.5)
+    assert {"batched", "stream"} <= set(card["cost"])
 
 
 def test_the_best_network_is_the_default():
