@@ -96,7 +96,7 @@ def _learning(settings: Mapping[str, Any]) -> str:
         f"the supervised one in {settings['steps']} steps of 64 frames at most, of size {settings['step_size']}. Our "
         f"network and the GRU have as many steps, of 16 songs of two seconds. Penalties: "
         f"{settings['rank_penalty']:g} of the rank, {settings['outlier_penalty']:g} of outliers. {CHOSEN} "
-        "Nothing was chosen on the test clips."
+        "Nothing of this was chosen on the test clips."
     )
 
 

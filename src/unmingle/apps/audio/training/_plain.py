@@ -33,7 +33,7 @@ _BATCHES = 40
 _AS_THEY_ARE = Mixing(
     voice_tone=0.0, music_tone=0.0, music_pitch=0.0, gain=0.0, true_pairs=1.0, shifted_pairs=0.0, silent=0.0
 )
-"""So small a network learns more from true pairs than from made ones: 5.5 dB against 4.1 on four songs left out."""
+"""So small a network learns more from true pairs than from made ones."""
 
 
 class KnownFrames(NamedTuple):
