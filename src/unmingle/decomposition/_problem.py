@@ -12,7 +12,7 @@ from .. import solvers
 from ..iterate import Callback, run
 from ..linalg import LowRank, Units
 from ..objective import stationarity
-from ..penalties import from_noise, noise_fit
+from ..penalties import from_noise, from_residual, noise_fit, outlier_penalty_beside
 from ..solvers import GapCriterion, PursuitCriterion
 from ._parts import Decomposition, signed
 
@@ -93,14 +93,15 @@ class Problem:
     ) -> tuple[tuple[float, Any], LowRank | None]:
         """The penalties, and where to start if both follow from the noise."""
         rank_penalty, outlier_penalty = penalties
-        start = None
         if rank_penalty is None:
-            level, fit = noise_fit(X, self.rng, at_most=self.n_components)
-            rank_penalty = from_noise(units.from_units(level), *X.shape).rank_penalty or 1.0
-            start = fit if outlier_penalty is None else None
+            fit = noise_fit(X, self.rng, at_most=self.n_components)
+            suited = from_residual(X, fit, self.rng) if outlier_penalty is None else from_noise(fit.level, *X.shape)
+            rank_penalty = units.from_units(suited.rank_penalty) or 1.0
+            if outlier_penalty is None and suited.outlier_penalty:
+                return (rank_penalty, units.from_units(suited.outlier_penalty)), fit.low_rank
         if outlier_penalty is None:
-            outlier_penalty = rank_penalty / sqrt(max(X.shape))
-        return (rank_penalty, outlier_penalty), start
+            outlier_penalty = outlier_penalty_beside(rank_penalty, *X.shape)
+        return (rank_penalty, outlier_penalty), None
 
     def _answer(
         self, low_rank: LowRank, outliers: Array, units: Units, rank_penalty: float, outlier_penalty: Any, **facts: Any

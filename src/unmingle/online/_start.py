@@ -13,7 +13,7 @@ from ..decomposition import Decomposition, decompose
 from ..iterate import run
 from ..linalg import Units
 from ..objective import nonnegative_stationarity
-from ..penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
+from ..penalties import from_noise, noise_level, nonnegative_from_noise, outlier_penalty_beside
 from ._statistics import Statistics
 
 Array = NDArray[np.floating[Any]]
@@ -38,13 +38,15 @@ def robust_start(
 
     Nonnegative factors take the noise level, and their number where there is no other, from the answer of any sign.
     """
-    rng = generator(random_state)
+    rng, automatic = generator(random_state), (rank_penalty is None, outlier_penalty is None)
+    if rank_penalty is None:
+        rank_penalty = from_noise(noise_level(X, rng, at_most=n_components), *X.shape).rank_penalty or 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         part = decompose(
             X,
             n_components=n_components,
-            rank_penalty="auto" if rank_penalty is None else rank_penalty,
+            rank_penalty=rank_penalty,
             outlier_penalty="auto" if outlier_penalty is None else outlier_penalty,
             solver="alternating",
             tol=tol,
@@ -52,7 +54,6 @@ def robust_start(
         )
     if not nonnegative:
         return part
-    automatic = rank_penalty is None, outlier_penalty is None
     return _nonnegative(_with_nonnegative_penalties(part, *automatic), X, n_components or part.rank, tol, rng)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...decomposition import Decomposition, decompose
+from ...penalties import from_noise, noise_level
 from ._method import Method, Parts
 
 Array = NDArray[Any]
@@ -50,10 +51,19 @@ class ExactPursuit(_Exact):
 
 
 class ExactProximal(_Exact):
-    """Robust PCA with dense noise, (2): min 1/2 ||X - L - O||^2 + lam_* ||L||_* + lam ||O||_1."""
+    """Robust PCA with dense noise, (2): min 1/2 ||X - L - O||^2 + lam_* ||L||_* + lam ||O||_1.
+
+    Its penalties have the ratio of (1): a voice is too large a part of a spectrogram for those that suit tables.
+    """
 
     name: ClassVar = "proximal"
     summary: ClassVar = "exact robust PCA of each passage with noise left over, problem (2)"
 
     def _solve(self, magnitudes: Array) -> Decomposition:
-        return decompose(magnitudes, solver="proximal", tol=self.tol, max_iter=_MOST)
+        return decompose(magnitudes, **ratio_of_pursuit(magnitudes), solver="proximal", tol=self.tol, max_iter=_MOST)
+
+
+def ratio_of_pursuit(magnitudes: Array) -> dict[str, float]:
+    """Penalties of (2) from the noise level, lam_* sqrt(max(n, m)) = lam as in (1)."""
+    level = noise_level(magnitudes, np.random.default_rng(0))
+    return from_noise(level, *magnitudes.shape)._asdict()
