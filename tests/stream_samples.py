@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from unmingle.penalties import from_noise, noise_level
 from unmingle.synth import nonnegative_stream, subspace_stream
 
 STEPS = ("block", "direct", "recursive")
@@ -25,3 +26,8 @@ def nonnegative_rows(n, m=60, rank=3, **options):
     """All samples of a nonnegative stream, their low-rank part, and the parts at its end."""
     blocks = list(nonnegative_stream(n, m, rank, **{"noise": 0.05, "random_state": 0, **options}))
     return np.concatenate([b.X for b in blocks]), np.concatenate([b.low_rank for b in blocks]), blocks[-1].basis
+
+
+def noise_penalties(X):
+    """The penalties that a stream has for the noise level of X, for estimators of one matrix."""
+    return from_noise(noise_level(X, np.random.default_rng(0)), *X.shape)._asdict()

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from faulty_tables import made
 
-from unmingle.penalties import from_noise, noise_floor, noise_level
+from unmingle import cells, decompose
+from unmingle.penalties import from_noise, from_residual, noise_fit, noise_floor, noise_level
 
 
 @pytest.mark.parametrize("step", [1 / 255, 1.0, 0.25])
@@ -37,3 +39,55 @@ def test_noise_level_is_found_and_never_below_the_floor(rng):
     still[:, :50] += rng.integers(-1, 2, (300, 50))
     assert noise_level(still, rng) == pytest.approx(1 / np.sqrt(12), rel=0.01)
     assert from_noise(0.1, 100, 400) == (3.0, 0.15)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "rank", "strength"),
+    [(2000, 5, 1, 30), (2000, 5, 2, 30), (5, 2000, 2, 30), (200, 8, 3, 5), (100, 4, 1, 30), (1000, 60, 4, 5)],
+)
+def test_noise_level_of_every_shape(n, m, rank, strength):
+    """With few columns, strong components and faults; it was up to 16 times too high."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, rank)) * strength @ rng.standard_normal((rank, m)) + rng.standard_normal((n, m))
+    bad = rng.random((n, m)) < 0.02
+    X[bad] += rng.uniform(6, 40, np.count_nonzero(bad))
+    assert 0.7 < noise_level(X, rng) < 1.5
+
+
+@pytest.mark.parametrize(("n", "m"), [(3000, 30), (30, 3000), (300, 200), (500, 8)])
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_penalties_of_a_table_keep_noise_out_and_good_cells_free(n, m, gaps):
+    """lam_* is the spectral norm of clipped noise, of other noise than that of the table; few cells are outliers."""
+    X, _, bad = made(n, m, 2 if min(n, m) > 8 else 1, faults=0.01, gaps=gaps)
+    rng = np.random.default_rng(0)
+    fit = noise_fit(X, rng)
+    lam_star, lam = from_residual(X, fit, rng)
+    assert 1.7 < lam < 2.6
+    noise = np.where(np.isnan(X), 0, np.clip(rng.standard_normal((n, m)), -lam, lam))
+    assert lam_star == pytest.approx(np.linalg.norm(noise, 2), rel=0.12)
+    part = decompose(X, random_state=0)
+    assert np.mean(part.outliers[~bad] != 0) < 0.09
+    assert (part.rank_penalty, part.outlier_penalty) == pytest.approx((lam_star, lam), rel=1e-6)
+
+
+def test_columns_with_noise_of_their_own():
+    """Columns in equal scales differ in their noise: the noisiest one must not pass for a component."""
+    rng = np.random.default_rng(0)
+    noise = np.geomspace(0.1, 1, 40)
+    X = rng.standard_normal((2000, 1)) @ rng.standard_normal((1, 40)) * 3 + noise * rng.standard_normal((2000, 40))
+    X /= cells.column_scales(X)
+    assert decompose(X, random_state=0).rank == 1
+
+
+def test_structure_stays_out_of_the_low_rank_part():
+    """A bright square that moves: twice the noise as outlier penalty would open a component for every few frames."""
+    rng = np.random.default_rng(0)
+    frames = np.tile(rng.random((1, 40, 50)), (60, 1, 1)) + 0.02 * rng.standard_normal((60, 40, 50))
+    for t in range(60):
+        frames[t, 10:20, t // 2 : t // 2 + 10] += 0.1
+    X = frames.reshape(60, -1)
+    fit = noise_fit(X, rng)
+    assert from_residual(X, fit, rng) == from_noise(fit.level, *X.shape)
+    part = decompose(X, random_state=0)
+    assert part.rank <= 5
+    assert decompose(X, rank_penalty=part.rank_penalty, outlier_penalty=2 * fit.level).rank > 2 * part.rank

@@ -30,7 +30,7 @@ NORMAL_MAD = 1.4826
 """Standard deviation of normal noise over the median of its absolute value."""
 _FLOOR = 1e-6
 _FARTHEST = 5.0
-"""Largest code of a sample, in root mean squares, that must not be taken for outliers where features are few."""
+"""Over 0.8 of root mean square: codes up to here are no outliers where features are few."""
 _CLIPPED, _ABOVE, _STRUCTURED = 2.0, 1.02, 1.12
 """lam over sigma, lam_* over the spectral norm of the noise it leaves, and from which norm on it is no noise."""
 _ENTRIES, _ROWS = 100_000, 400
@@ -52,9 +52,6 @@ def from_noise(sigma: float, n: float, m: int) -> Penalties:
 
     lam_* = sigma (sqrt m + sqrt n) is the spectral norm of pure noise, so that noise alone has no low-rank part;
     lam = lam_* / sqrt(max(m, n)), between one and two sigma, is the ratio that recovers low rank plus sparse in (1).
-    Where samples or features are fewer than 25, lam is at least 5 lam_* / sqrt(m n): lam_* pulls at a sample with the
-    code u sqrt(n), in root mean squares u, by lam_* u / sqrt(n), and its features hold against that by lam ||v||_1,
-    about 0.8 lam sqrt(m), before all of them are outliers.
 
     Examples
     --------
@@ -62,7 +59,7 @@ def from_noise(sigma: float, n: float, m: int) -> Penalties:
     Penalties(rank_penalty=3.0, outlier_penalty=0.15)
     """
     rank_penalty = sigma * (sqrt(m) + sqrt(n))
-    return Penalties(rank_penalty, outlier_penalty_beside(rank_penalty, n, m))
+    return Penalties(rank_penalty, rank_penalty / sqrt(max(m, n)))
 
 
 def nonnegative_from_noise(sigma: float, n: float, m: int) -> Penalties:
@@ -89,9 +86,17 @@ def outlier_penalty_beside(rank_penalty: float, n: float, m: int, *, nonnegative
     >>> outlier_penalty_beside(3.0, 100, 400), outlier_penalty_beside(1.5, 100, 400, nonnegative=True)
     (0.15, 0.15)
     """
-    if nonnegative:
-        return 3 * rank_penalty / (sqrt(m) + sqrt(n))
-    return rank_penalty * max(1.0, _FARTHEST / sqrt(min(m, n))) / sqrt(max(m, n))
+    return 3 * rank_penalty / (sqrt(m) + sqrt(n)) if nonnegative else rank_penalty / sqrt(max(m, n))
+
+
+def _beside_noise(sigma: float, n: int, m: int) -> Penalties:
+    """Those of `from_noise`, but lam at least 5 lam_* / sqrt(m n), which is more where rows or columns are below 25.
+
+    On a sample whose code is u root mean squares long the rank penalty pulls by lam_* u / sqrt(n). Its features hold
+    against that by at most lam ||v||_1, about 0.8 lam sqrt(m): then all of them are outliers. So u may be up to 4.
+    """
+    rank_penalty, outlier_penalty = from_noise(sigma, n, m)
+    return Penalties(rank_penalty, outlier_penalty * max(1.0, _FARTHEST / sqrt(min(m, n))))
 
 
 def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalties:
@@ -105,15 +110,16 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
 
     where o_ij is 1 for entries that are known and v_j the mean square of R in column j, or in row i if X is wide; for
     white noise without gaps it is std(clip(noise, lam)) (sqrt m + sqrt n). If ||R||_2 is 12 % above w, R has a
-    structure, such as things that move through a film, which must not enter L: then as `from_noise` has them. (On 60
-    made tables it was less but for four; on 13 films, four sets of faces and four real tables it was more.)
+    structure, such as things that move through a film, which must not enter L: then as `from_noise` has them, with a
+    larger lam where columns are few. (On 60 made tables it was less but for four; on 13 films, three sets of faces and
+    four real tables it was more.)
 
     Cost: 8 n m r flops for R, 32 n m for its norm, by power iteration.
     """
     n, m = X.shape
-    usual = from_noise(fit.level, n, m)
     if fit.low_rank is None:
-        return usual
+        return from_noise(fit.level, n, m)
+    usual = _beside_noise(fit.level, n, m)
     lam = max(_CLIPPED * fit.level, usual.outlier_penalty)
     unshrunk = fit.low_rank._replace(values=fit.low_rank.values + X.dtype.type(usual.rank_penalty))
     R = unshrunk.scaled_left @ unshrunk.right
@@ -130,12 +136,18 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
 
 
 def _usual_norm(R: Array, known: NDArray[np.bool_]) -> float:
-    """Spectral norm of noise of which each column has the variance that R has there; or each row, if R is wide."""
+    """Spectral norm of noise of which each column has the variance that R has there; or each row, if R is wide.
+
+    Of the spread of these variances as much is taken off as chance alone makes.
+    """
     if len(R) < R.shape[1]:
         R, known = R.T, known.T
-    squares = np.einsum("ij,ij->j", R, R, dtype=np.float64)
-    variances = squares / np.maximum(np.count_nonzero(known, axis=0), 1)
-    return sqrt(float(squares.max())) + sqrt(float((known @ variances).max()))
+    counts = np.count_nonzero(known, axis=0)
+    variances = np.einsum("ij,ij->j", R, R, dtype=np.float64) / np.maximum(counts, 1)
+    mean, chance = variances.mean(), np.mean(2 * variances**2 / np.maximum(counts, 1))
+    true = max(0.0, 1 - chance / max(variances.var(), 1e-300))
+    variances = mean + true * (variances - mean)
+    return sqrt(float((counts * variances).max())) + sqrt(float((known @ variances).max()))
 
 
 def robust_scale(departure: Array) -> float:
@@ -247,7 +259,7 @@ def _noise_sweeps(X: Array, rng: np.random.Generator, floor: float, at_most: int
         sigma = max(level, last / 2, floor)
         if abs(sigma - last) <= 0.01 * last and sweep > 0:
             return NoiseFit(sigma, low_rank if sigma > floor else None)
-        lam = np.full(m, from_noise(sigma, n, m).outlier_penalty, X.dtype)
+        lam = np.full(m, _beside_noise(sigma, n, m).outlier_penalty, X.dtype)
         product = np.empty((n, subspace.basis.shape[1]), X.dtype)
         kernels.huber_sweep(
             X, low_rank.scaled_left, low_rank.right, nothing.left, nothing.right, X.dtype.type(0),

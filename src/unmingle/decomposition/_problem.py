@@ -98,10 +98,19 @@ class Problem:
             suited = from_residual(X, fit, self.rng) if outlier_penalty is None else from_noise(fit.level, *X.shape)
             rank_penalty = units.from_units(suited.rank_penalty) or 1.0
             if outlier_penalty is None and suited.outlier_penalty:
-                return (rank_penalty, units.from_units(suited.outlier_penalty)), fit.low_rank
+                start = fit.low_rank if fit.low_rank is not None else self._pursued(X)
+                return (rank_penalty, units.from_units(suited.outlier_penalty)), start
         if outlier_penalty is None:
             outlier_penalty = outlier_penalty_beside(rank_penalty, *X.shape)
         return (rank_penalty, outlier_penalty), None
+
+    def _pursued(self, X: Array) -> LowRank:
+        """The low-rank part of (1): where there is no noise, and penalties are tiny, the best to start (2) from."""
+        lam, tol = thresholds(1 / sqrt(max(X.shape)), X), max(self.tol, 1e-4)
+        found = run(
+            solvers.pcp(X, lam, 0.0, rng=self.rng), PursuitCriterion(X, lam, 0.0, tol), tol=tol, max_iter=self.max_iter
+        )
+        return found.state.low_rank.astype(X.dtype)
 
     def _answer(
         self, low_rank: LowRank, outliers: Array, units: Units, rank_penalty: float, outlier_penalty: Any, **facts: Any

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from learned_models import M, Q, assert_same, learned
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from stream_samples import noise_penalties
 
 import unmingle
 from unmingle import Encoder, LearnedRobustPCA, RobustPCA
@@ -21,7 +22,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 
 def test_the_components_are_those_of_the_factored_problem(X, model):
-    exact = RobustPCA(Q, random_state=0).fit(X)
+    exact = RobustPCA(Q, **noise_penalties(X), random_state=0).fit(X)
     assert model.n_components_ == Q
     assert model.rank_penalty_ == pytest.approx(exact.rank_penalty_, rel=1e-3)
     assert subspace_angle(model.components_, exact.components_) < 0.1
@@ -41,7 +42,7 @@ def test_training_brings_new_samples_nearer_to_the_exact_answer(X, new, model):
 def test_history_and_card_are_in_units_of_the_data(X):
     data = 37 * X
     model = learned(validation=0.0, update_dictionary=True).fit(data)
-    plain = RobustPCA(Q, random_state=0).fit(data)
+    plain = RobustPCA(Q, **noise_penalties(data), random_state=0).fit(data)
     weights = None
     for encoder, cost in (
         (Encoder.from_components(plain.components_, rank_penalty=model.rank_penalty_,
