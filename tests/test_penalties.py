@@ -90,4 +90,4 @@ def test_structure_stays_out_of_the_low_rank_part():
     assert from_residual(X, fit, rng) == from_noise(fit.level, *X.shape)
     part = decompose(X, random_state=0)
     assert part.rank <= 5
-    assert decompose(X, rank_penalty=part.rank_penalty, outlier_penalty=2 * fit.level).rank > 2 * part.rank
+    assert decompose(X, rank_penalty=part.rank_penalty, outlier_penalty=2 * fit.level).rank > 1.5 * part.rank

@@ -24,12 +24,12 @@ def test_it_has_the_true_rank_and_the_error_of_least_squares_on_good_cells(n, m,
     X, L, bad = made(n, m, rank)
     part = decompose(X, random_state=0)
     found = cells.refit(X, part.codes, part.components)
-    assert found.components.shape == (rank, m)
+    assert found.model.components.shape == (rank, m)
     best = np.linalg.norm(least_squares(X, L, ~bad & ~np.isnan(X), rank) - L)
-    ours, penalised = (np.linalg.norm(low_rank - L) for low_rank in (found.codes @ found.components, part.low_rank))
+    ours, penalised = (np.linalg.norm(low_rank - L) for low_rank in (found.codes @ found.model.components, part.low_rank))
     assert ours < 1.15 * best
     assert ours < 0.9 * penalised
-    assert np.median(found.noise) == pytest.approx(1, abs=0.15)
+    assert np.median(found.model.noise) == pytest.approx(1, abs=0.15)
 
 
 def test_units_of_columns_do_not_matter():
@@ -38,9 +38,9 @@ def test_units_of_columns_do_not_matter():
     part = decompose(X, random_state=0)
     plain = cells.refit(X, part.codes, part.components)
     other = cells.refit(X * units, part.codes, part.components * units)
-    assert np.allclose(other.codes @ other.components / units, plain.codes @ plain.components, atol=1e-8)
+    assert np.allclose(other.codes @ other.model.components / units, plain.codes @ plain.model.components, atol=1e-8)
     assert np.allclose(other.deviations, plain.deviations, atol=1e-7)
-    assert np.allclose(other.noise, plain.noise * units)
+    assert np.allclose(other.model.noise, plain.model.noise * units)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
@@ -62,7 +62,7 @@ def test_deviations_are_those_of_cells_left_out():
     other[i, j] += step
     moved = cells.refit(other, part.codes, part.components)
     shift = moved.deviations[i, j] - found.deviations[i, j]
-    assert shift == pytest.approx(step / found.noise[j], rel=0.15)
+    assert shift == pytest.approx(step / found.model.noise[j], rel=0.15)
     normal = found.deviations
     assert np.std(normal) == pytest.approx(1, abs=0.03)
 
@@ -70,8 +70,8 @@ def test_deviations_are_those_of_cells_left_out():
 def test_nothing_but_noise_and_nothing_at_all():
     X = np.random.default_rng(0).standard_normal((50, 6))
     found = cells.refit(X, np.zeros((50, 0)), np.zeros((0, 6)))
-    assert found.components.shape == (0, 6)
-    assert np.allclose(found.noise, 1, atol=0.4)
+    assert found.model.components.shape == (0, 6)
+    assert np.allclose(found.model.noise, 1, atol=0.4)
     X[:, 2], X[4] = np.nan, np.nan
     part = decompose(X, random_state=0)
     found = cells.refit(X, part.codes, part.components)

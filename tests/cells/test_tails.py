@@ -54,7 +54,7 @@ def test_probabilities_are_those_of_the_law():
     known = np.ones((4000, 3), bool)
     for law in (stats.norm, stats.t(8)):
         z = law.rvs(size=(4000, 3), random_state=0)
-        p = cells.tail_probabilities(z, known)
+        p = cells.TailLaws.of(z, known).probabilities(z, known)
         far = (np.abs(z) > 2.5) & (np.abs(z) < 4.5)
         assert np.allclose(np.log(p[far]), np.log(2 * law.sf(np.abs(z[far]))), atol=0.8)
         assert np.mean(p < 0.05) == pytest.approx(0.05, abs=0.01)
@@ -97,5 +97,5 @@ def test_what_makes_no_sense_is_told():
     with pytest.raises(ValueError, match="scale must be one of 'columns'"):
         decompose(X, scale="rows")
     model = RobustPCA(random_state=0).fit(X)
-    with pytest.raises(ValueError, match=r"flags need a whole table: unmingle.decompose"):
+    with pytest.raises(ValueError, match="need a model fitted with debias=True"):
         model.decompose(X[:5]).flags()

@@ -1,7 +1,8 @@
 """Single cells of a matrix: what a low-rank part expects of them without its penalty, and which of them stand out."""
 
 from ._columns import column_scales
-from ._refit import Refit, refit
-from ._tails import flagged, tail_probabilities
+from ._model import CellModel, Refit
+from ._refit import refit
+from ._tails import TailLaws, flagged
 
-__all__ = ["Refit", "column_scales", "flagged", "refit", "tail_probabilities"]
+__all__ = ["CellModel", "Refit", "TailLaws", "column_scales", "flagged", "refit"]

@@ -1,6 +1,6 @@
 """Which deviations are more than noise, when noise has heavier tails than the normal law."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 Array = NDArray[np.floating[Any]]
 
-_DEGREES = np.array([6.0, 8.0, 11.0, 16.0, 30.0, 100.0, 1e6])
+_DEGREES = np.array([7.0, 8.5, 11.0, 16.0, 30.0, 100.0, 1e6])
 """Of freedom, of the laws that are tried: from rather heavy tails to those of the normal law."""
 _CENTRAL = 5.0
 """Deviations within which a law is fitted: those beyond may be anything."""
@@ -19,28 +19,52 @@ _NARROWEST = 0.7
 """Scale of a law at least: where most of a column is one value, the median deviation says nothing of the others."""
 
 
-def tail_probabilities(deviations: Array, known: NDArray[np.bool_]) -> Array:
-    """How probable it is that noise alone deviates as far: from Student's law, fitted to each column.
+class TailLaws(NamedTuple):
+    """Student's laws of the deviations in each column."""
 
-    The scale of a law is that of the median deviation. Its degrees of freedom make the deviations below 5 most
-    probable, those of the column and, with the weight of 200 cells, those of the whole table.
+    degrees: Array
+    """(m,): of freedom."""
+    widths: Array
+    """(m,): scales, in standard deviations."""
 
-    Parameters
-    ----------
-    deviations : array of shape (n, m)
-        In standard deviations.
-    known : boolean array of shape (n, m)
-        Which of them are known; others have the probability 1.
-    """
-    sizes, found = np.abs(deviations), np.ones(deviations.shape)
-    table, _ = _likelihoods(sizes[known])
-    for size, there, p in zip(sizes.T, known.T, found.T, strict=True):
-        central = size[there]
-        central = central[central < _CENTRAL]
-        own, scales = _likelihoods(central)
-        best = int(np.argmax(len(central) * own + _PULL * table))
-        p[there] = 2 * stdtr(_DEGREES[best], -size[there] / scales[best])
-    return found
+    @classmethod
+    def of(cls, deviations: Array, known: NDArray[np.bool_]) -> "TailLaws":
+        """Fit the laws.
+
+        The width of a law is that of the median deviation. Its degrees of freedom make the deviations below 5 most
+        probable, those of the column and, with the weight of 200 cells, those of the whole table.
+
+        Parameters
+        ----------
+        deviations : array of shape (n, m)
+            In standard deviations.
+        known : boolean array of shape (n, m)
+            Which of them are known.
+        """
+        sizes = np.abs(deviations)
+        table, _ = _likelihoods(sizes[known])
+        found = []
+        for size, there in zip(sizes.T, known.T, strict=True):
+            own, widths = _likelihoods(size[there])
+            best = int(np.argmax(np.count_nonzero(size[there] < _CENTRAL) * own + _PULL * table))
+            found.append((_DEGREES[best], widths[best]))
+        return cls(*np.array(found, np.float64).reshape(-1, 2).T)
+
+    def probabilities(self, deviations: Array, known: NDArray[np.bool_], *, one_sided: bool = False) -> Array:
+        """How probable it is that noise alone deviates as far, or as far upwards; 1 where nothing is known.
+
+        Parameters
+        ----------
+        deviations : array of shape (n, m)
+            In standard deviations.
+        known : boolean array of shape (n, m)
+            Which of them are known.
+        one_sided : bool
+            Whether only what is larger than expected can stand out.
+        """
+        z = deviations / self.widths
+        p = stdtr(self.degrees, -z) if one_sided else 2 * stdtr(self.degrees, -np.abs(z))
+        return np.where(known, p, 1.0)
 
 
 def _likelihoods(sizes: Array) -> tuple[Array, Array]:
@@ -63,7 +87,7 @@ def flagged(probabilities: Array, known: NDArray[np.bool_], false_share: float) 
     Parameters
     ----------
     probabilities : array of shape (n, m)
-        From `tail_probabilities`.
+        From `TailLaws.probabilities`.
     known : boolean array of shape (n, m)
         Which cells there are.
     false_share : float

@@ -62,11 +62,13 @@ def decompose(
     n_components : int, optional
         At most so many components; None for as many as the data ask for. Not for "pcp".
     rank_penalty : float or "auto"
-        Larger: lower rank. "auto" is sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
+        Larger: lower rank. "auto" is the spectral norm of the noise that the outlier penalty leaves, about
+        sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
     outlier_penalty : float, array of shape (n_features,), or "auto"
-        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, n))``, and 1 / sqrt(max(m, n)) for "pcp", where
-        the symbol has another meaning: it is this one over the rank penalty. On tables with many more rows than
-        columns twice as much is often better.
+        Larger: fewer outliers. "auto" is 2 sigma where what a first fit leaves looks like noise, as in most tables, and
+        ``rank_penalty / sqrt(max(m, n))`` where it has a structure, as in films, or where the rank penalty is given;
+        see `unmingle.penalties.from_residual`. For "pcp", where the symbol means this over the rank penalty,
+        1 / sqrt(max(m, n)).
     solver : {"proximal", "alternating", "pcp"}
         "proximal" for a certified answer of (2), "alternating" for a given number of components, "pcp" for clean data.
     eps : float

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._threads import suited_to
 from .._validation import check_share
-from ..cells import Refit, flagged, refit, tail_probabilities
+from ..cells import CellModel, Refit, flagged, refit
 
 Array = NDArray[np.floating[Any]]
 
@@ -46,6 +46,10 @@ class Decomposition:
     column_scale: Array | None = None
     """(m,): what columns were divided by, for ``scale="columns"``; penalties, objective and gap are of that problem."""
     _frame: Any = field(default=None, repr=False)
+    _at_most: int | None = field(default=None, repr=False)
+    """Components that a fit without penalties may have."""
+    _cells: CellModel | None = field(default=None, repr=False)
+    """For new samples, what tells which of their cells stand out."""
     _debiased: Refit | None = field(default=None, repr=False)
 
     @property
@@ -91,7 +95,8 @@ class Decomposition:
         """Which cells stand out, tested against the noise of their columns.
 
         Unlike ``outliers``, which are part of the answer, flags are a test: about a share ``false_share`` of the
-        flagged cells is noise. Tails of the noise are those of the data, heavier than normal where they are.
+        flagged cells is noise. Tails of the noise are those of the data, heavier than normal where they are. Where
+        outliers only add, as in `RobustNMF`, only cells that are too large are flagged.
 
         Parameters
         ----------
@@ -115,18 +120,22 @@ class Decomposition:
         if share == 0:
             raise ValueError("false_share must be above 0: without any false flag there would be no flags.")
         known = ~np.isnan(self._X)
-        return self._like_input(flagged(tail_probabilities(self._refitted.deviations, known), known, share))
+        found = self._refitted
+        return self._like_input(flagged(found.model.probabilities(found.deviations, known), known, share))
 
     @cached_property
     def _refitted(self) -> Refit:
         if self._debiased is not None:
             return self._debiased
-        if self.sample_gap is not None:
+        if self.sample_gap is not None and self._cells is None:
             raise ValueError(
-                "These are new samples taken apart by a model; flags need a whole table: unmingle.decompose(X).flags()."
+                "Single cells of new samples need a model fitted with debias=True, as RobustPCA(debias=True); for a "
+                "whole table take unmingle.decompose(X)."
             )
         with suited_to(self._X.size):
-            return refit(self._X, self.codes, self.components)
+            if self._cells is not None:
+                return self._cells.refit_rows(self._X, self.codes @ self.components)
+            return refit(self._X, self.codes, self.components, at_most=self._at_most)
 
     def _like_input(self, part: NDArray[Any]) -> Any:
         if self._frame is None:
@@ -144,7 +153,7 @@ def in_units(part: Decomposition, X: Array, scales: Array) -> Decomposition:
 def without_bias(part: Decomposition) -> Decomposition:
     """The part with the low-rank part fitted anew."""
     found = part._refitted
-    codes, components = signed(found.codes, found.components)
+    codes, components = signed(found.codes, found.model.components)
     dtype = part._X.dtype
     return replace(part, codes=codes.astype(dtype), components=components.astype(dtype), _debiased=found)
 

@@ -123,6 +123,7 @@ class Problem:
             units.from_units(outliers, out=outliers),
             rank_penalty,
             outlier_penalty,
+            _at_most=self.n_components,
             **facts,
         )
 

@@ -16,7 +16,8 @@ from .. import solvers, store
 from .._schema import Record
 from .._threads import suited_to
 from .._validation import as_floats, check_matrix, given_penalties, is_frame, refuse_negative
-from ..decomposition import Decomposition
+from ..cells import CellModel, TailLaws
+from ..decomposition import Decomposition, without_bias
 from ..iterate import run
 from ..linalg import Units
 from ._passes import Projector, Wanted
@@ -38,6 +39,10 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     """What they, and all else in a file, must be."""
     nonnegative: ClassVar[bool] = False
     """Whether data, components, codes and outliers have no negative entries."""
+    column_scale_: Array | None = None
+    """(m,): what columns are divided by before all else, if they are; penalties and gaps are of that problem."""
+    cells_: CellModel | None = None
+    """Components without penalties and the noise of every column, if they were asked for."""
 
     def transform(self, X: Any) -> Array:
         """Codes of new samples, by exact robust projection (5) of each sample on its own.
@@ -77,13 +82,16 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         with suited_to(len(codes) * self.n_features_in_, self.n_components_):
             return codes @ self._atoms(codes.dtype)
 
-    def decompose(self, X: Any) -> Decomposition:
+    def decompose(self, X: Any, *, debias: bool = False) -> Decomposition:
         """Low-rank part, outliers and residual of new samples, each with its own certificate.
 
         Parameters
         ----------
         X : array or DataFrame of shape (n_samples, n_features)
             Samples; NaN means missing, and ``low_rank`` is its imputation.
+        debias : bool
+            Take low-rank part and codes from the components without penalties, which a model fitted with
+            ``debias=True`` has; outliers, objective and gaps stay those of (5).
 
         Returns
         -------
@@ -94,17 +102,26 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         data = self._validated(X, reset=False)
         with suited_to(data.size, self.n_components_):
-            return self._decomposed(data, X if is_frame(X) else None)
+            part = self._decomposed(data, X if is_frame(X) else None)
+            return without_bias(part) if debias else part
 
     def _decomposed(self, data: Array, frame: Any) -> Decomposition:
         return self._decomposition(data, *self._project(data), frame)
 
     def _decomposition(self, data: Array, codes: Array, gap: Array, frame: Any = None) -> Decomposition:
         misfit = np.where(np.isnan(data), data.dtype.type(0), data - codes @ self._atoms(data.dtype))
+        misfit = self._in_scale(misfit)
         rest = self._freed(misfit, self._thresholds(data.dtype))
         with np.errstate(over="ignore"):  # the cost is of the square of the data's scale
             cost = np.sum(rest * (misfit - rest / 2)) + 0.5 * self.rank_penalty_ * np.sum(codes**2)
-        return self._assembled(data, codes, misfit - rest, cost, gap, frame)
+        outliers = misfit - rest
+        if self.column_scale_ is not None:
+            outliers *= self.column_scale_.astype(outliers.dtype)
+        return self._assembled(data, codes, outliers, cost, gap, frame)
+
+    def _in_scale(self, X: Array) -> Array:
+        """Each column divided by its scale."""
+        return X if self.column_scale_ is None else X / self.column_scale_.astype(X.dtype)
 
     def _freed(self, misfit: Array, lam: Any) -> Array:
         """What the best outliers o leave of x - Us, r; 1/2 r^2 + lam |o| is then r (x - Us - r / 2)."""
@@ -123,7 +140,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             objective=float(cost),
             gap=float(np.max(gap)),
             sample_gap=gap,
+            column_scale=self.column_scale_,
             _frame=frame,
+            _cells=self.cells_,
         )
 
     def score_samples(self, X: Any) -> Array:
@@ -182,6 +201,16 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         init["random_state"] = int(self.random_state) if isinstance(self.random_state, Integral) else None
         if hasattr(self, "feature_names_in_"):
             fitted["feature_names_in_"] = {"names": self.feature_names_in_.tolist()}
+        if self.column_scale_ is not None:
+            fitted["column_scale_"] = self.column_scale_
+        if self.cells_ is not None:
+            fitted["cells_"] = {
+                "components": self.cells_.components,
+                "noise": self.cells_.noise,
+                "centre": self.cells_.centre,
+                "degrees": self.cells_.laws.degrees,
+                "widths": self.cells_.laws.widths,
+            }
         return {"init": init, "fitted": fitted, **self._state_to_store()}
 
     def _state_to_store(self) -> dict[str, Any]:
@@ -197,6 +226,10 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         names = fitted.pop("feature_names_in_", None)
         if names is not None:
             model.feature_names_in_ = np.array(names["names"], dtype=object)
+        cells = fitted.pop("cells_", None)
+        if cells is not None:
+            laws = TailLaws(cells["degrees"], cells["widths"])
+            model.cells_ = CellModel(cells["components"], cells["noise"], cells["centre"], laws, cls.nonnegative)
         for name, value in fitted.items():
             setattr(model, name, value)
         model._state_from_store(content)
@@ -208,6 +241,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def prepare_passes(self, rows: Any) -> Wanted:
         """Check parameters and the rows of the start, and say what `unmingle.distributed.fit` shall look for."""
+        for name in ("scale", "debias"):
+            if getattr(self, name, None):
+                raise ValueError(f"{name} needs the whole table in memory; leave it out for `unmingle.distributed.fit`.")
         rows = self._validated(rows, reset=True)
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, rows.shape[1])
         return Wanted(rows, self.n_components, *penalties, self.random_state, nonnegative=self.nonnegative)
@@ -222,7 +258,15 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         light = type(self)(**self.get_params())
         for name in self._learnt:
             setattr(light, name, getattr(self, name))
+        light._know_cells(self.column_scale_, self.cells_)
         return light
+
+    def _know_cells(self, scale: Array | None, cells: CellModel | None) -> None:
+        """Keep scales of columns and what is known of their cells; forget those of an earlier fit."""
+        for name, value in {"column_scale_": scale, "cells_": cells}.items():
+            vars(self).pop(name, None)
+            if value is not None:
+                setattr(self, name, value)
 
     def _validated(self, X: Any, *, reset: bool) -> Array:
         plain = not reset and self._is_plain(X)
@@ -282,10 +326,10 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         lam = self._thresholds(np.float64)
         units = Units.of(lam)
         with np.errstate(over="ignore"):
-            scaled = units.to_units(X)
+            scaled = units.to_units(self._in_scale(X))
         return units, (
             np.clip(scaled, -BEYOND, BEYOND),
-            units.factors_to_units(self.components_).astype(X.dtype),
+            units.factors_to_units(self._in_scale(self.components_)).astype(X.dtype),
             units.to_units(shrinkage * self.rank_penalty_),
             units.to_units(lam).astype(X.dtype),
         )
@@ -297,7 +341,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """`score_samples` from unshrunk codes."""
         lam = self._thresholds(X.dtype)
         with np.errstate(over="ignore"):
-            misfit = (X - codes @ self._atoms(X.dtype)) / lam
+            misfit = self._in_scale(X - codes @ self._atoms(X.dtype)) / lam
             rest = self._freed(misfit, X.dtype.type(1))
             cost = rest * (misfit - rest / 2)
         known = np.sum(~np.isnan(X), axis=1)

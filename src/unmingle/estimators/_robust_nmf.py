@@ -18,6 +18,7 @@ from .._validation import (
     generator,
     given_penalties,
 )
+from ..cells import column_scales, refit
 from ..decomposition import decompose, refuse_vanishing, thresholds, warn_unfinished
 from ..iterate import Callback, Result, run
 from ..linalg import Units
@@ -58,6 +59,12 @@ class RobustNMF(RobustTransformer):
         Larger: fewer outliers. "auto" is ``3 rank_penalty / (sqrt m + sqrt n)``, one and a half sigma.
     init : {"nndsvd", "random"} or array of shape (n_components, n_features)
         The first components: nonnegative parts of singular vectors, chance, or these.
+    scale : "columns", optional
+        Divide each column by a robust scale of its own first, for columns in different units: `column_scale_`.
+        Components and parts are in the units of the data; penalties, objective and gaps of the divided problem.
+    debias : bool
+        Also fit components without the penalties, which shrink, and the noise of every column: `cells_`. For
+        ``decompose(X, debias=True)`` and for flags of single cells of new samples.
     tol : float
         Stop at this stationarity, see ``stationarity_``. float32 stops at 1e-4 at the least.
     max_iter : int
@@ -85,6 +92,10 @@ class RobustNMF(RobustTransformer):
         Iterations.
     converged_ : bool
         Whether ``tol`` was reached.
+    column_scale_ : array of shape (n_features,) or None
+        What columns are divided by.
+    cells_ : unmingle.cells.CellModel or None
+        Components without penalties, and the noise of every column.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -138,6 +149,8 @@ class RobustNMF(RobustTransformer):
         rank_penalty: float | str = "auto",
         outlier_penalty: Any = "auto",
         init: Any = "nndsvd",
+        scale: str | None = None,
+        debias: bool = False,
         tol: float = 1e-4,
         max_iter: int = 2000,
         random_state: Any = None,
@@ -146,6 +159,8 @@ class RobustNMF(RobustTransformer):
         self.rank_penalty = rank_penalty
         self.outlier_penalty = outlier_penalty
         self.init = init
+        self.scale = scale
+        self.debias = debias
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -166,9 +181,15 @@ class RobustNMF(RobustTransformer):
         check_optional_count(self.n_components, "n_components")
         X = check_matrix(self._validated(X, reset=True))
         start = self._start(X.shape[1])
+        if self.scale is not None:
+            check_choice(self.scale, "scale", ("columns",))
+        self._know_cells(None if self.scale is None else column_scales(X), None)
         with suited_to(X.size):
             tol = max(tol, 1e-4) if X.dtype == np.float32 else tol
-            result = self._solved(X, start, tol, max_iter, callback)
+            result = self._solved(self._in_scale(X), start, tol, max_iter, callback)
+            if self.debias:
+                cells = refit(X, self._project(X)[0], self.components_, nonnegative=True).model
+                self._know_cells(self.column_scale_, cells)
         if not result.converged:
             warn_unfinished(result.n_iter, tol, "stationarity", self.stationarity_, depth=3)
         return self
@@ -202,7 +223,7 @@ class RobustNMF(RobustTransformer):
         rng, units = generator(self.random_state), Units.of(X)
         scaled = units.to_units(X)
         q = self._size(X, rng) if isinstance(start, str) else len(start)
-        first = start if isinstance(start, str) else units.factors_to_units(start)
+        first = start if isinstance(start, str) else units.factors_to_units(self._in_scale(start))
         rank_penalty, outlier_penalty = self._penalties(scaled, units, q, rng)
         lam_star, lam = units.to_units(rank_penalty), thresholds(units.to_units(outlier_penalty), X)
         refuse_vanishing(lam_star, lam)
@@ -236,6 +257,8 @@ class RobustNMF(RobustTransformer):
         """Keep components and figures of an answer, in the units of the data."""
         there = found.components.any(axis=1)
         self.components_ = units.factors_from_units(found.components[there])
+        if self.column_scale_ is not None:
+            self.components_ = self.components_ * self.column_scale_
         self.n_components_ = len(self.components_)
         self.objective_ = units.cost_from_units(found.objective)
         misfit = np.nan_to_num(X - found.codes @ found.components, nan=0.0)

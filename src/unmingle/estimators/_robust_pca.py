@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from .. import solvers
 from .._threads import suited_to
 from .._validation import check_choice, check_matrix, check_positive
+from ..cells import refit
 from ..decomposition import decompose
 from ..iterate import Callback, run
 from ..penalties import NORMAL_MAD
@@ -40,12 +41,18 @@ class RobustPCA(RobustTransformer):
     n_components : int, optional
         At most so many components; None for as many as the data ask for.
     rank_penalty : float or "auto"
-        Larger: lower rank. "auto" is sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
+        Larger: lower rank. "auto" is about sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
     outlier_penalty : float, array of shape (n_features,), or "auto"
-        Larger: fewer outliers. "auto" is ``rank_penalty / sqrt(max(m, n))``; on tables with many more rows than columns
-        twice as much is often better.
+        Larger: fewer outliers. "auto" is 2 sigma for tables, less where what is left has a structure; see
+        `unmingle.decompose`.
     solver : {"alternating", "proximal"}
         "proximal" closes the gap in fewer, dearer iterations: faster where ``n_components`` is None and X large.
+    scale : "columns", optional
+        Divide each column by a robust scale of its own first, for columns in different units: `column_scale_`.
+        Components and parts are in the units of the data; penalties, objective and gaps of the divided problem.
+    debias : bool
+        Also fit components without the penalties, which shrink, and the noise of every column: `cells_`. For
+        ``decompose(X, debias=True)`` and for flags of single cells of new samples.
     tol : float
         Relative duality gap, or stationarity residual if all ``n_components`` are in use, at which to stop.
     max_iter : int
@@ -75,6 +82,10 @@ class RobustPCA(RobustTransformer):
         Whether ``tol`` was reached.
     score_center_, score_scale_ : float
         Median and robust spread of the cube root of `score_samples` over the training data, for `outlier_flags`.
+    column_scale_ : array of shape (n_features,) or None
+        What columns are divided by.
+    cells_ : unmingle.cells.CellModel or None
+        Components without penalties, and the noise of every column.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -129,6 +140,8 @@ class RobustPCA(RobustTransformer):
         rank_penalty: float | str = "auto",
         outlier_penalty: Any = "auto",
         solver: str = "alternating",
+        scale: str | None = None,
+        debias: bool = False,
         tol: float = 1e-4,
         max_iter: int = 500,
         random_state: Any = None,
@@ -137,6 +150,8 @@ class RobustPCA(RobustTransformer):
         self.rank_penalty = rank_penalty
         self.outlier_penalty = outlier_penalty
         self.solver = solver
+        self.scale = scale
+        self.debias = debias
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -161,6 +176,7 @@ class RobustPCA(RobustTransformer):
             rank_penalty=self.rank_penalty,
             outlier_penalty=self.outlier_penalty,
             solver=self.solver,
+            scale=self.scale,
             tol=self.tol,
             max_iter=self.max_iter,
             callback=callback,
@@ -171,9 +187,11 @@ class RobustPCA(RobustTransformer):
         self.rank_penalty_, self.outlier_penalty_ = part.rank_penalty, part.outlier_penalty
         self.objective_, self.gap_ = part.objective, part.gap
         self.n_iter_, self.converged_ = part.n_iter, part.converged
-        norms = np.linalg.norm(part.components, axis=1)
-        self.singular_values_ = norms**2
-        clean = np.where(np.isnan(X), part.low_rank, X - part.outliers)
+        with suited_to(X.size):
+            cells = refit(X, part.codes, part.components, at_most=self.n_components).model if self.debias else None
+        self._know_cells(part.column_scale, cells)
+        self.singular_values_ = np.linalg.norm(self._in_scale(part.components), axis=1) ** 2
+        clean = self._in_scale(np.where(np.isnan(X), part.low_rank, X - part.outliers))
         self.explained_variance_ratio_ = _energy_shares(self.singular_values_, clean)
         with suited_to(X.size):
             self._describe_ordinary_scores(self._scores(X, self._unshrunk(X, part.codes)))

@@ -37,6 +37,17 @@ _PER_FEATURE = Array(FLOATS, "m", low=LEAST)
 _PENALTIES = Either(OneOf("auto"), POSITIVE, _PER_FEATURE)
 _PARTS = Array(FLOATS, "q", "m", low=0.0)
 _NAMES = Record({"names": Each(Text(), Size("m"))})
+_CELLS = Record(
+    {
+        "components": Array(("float64",), "atoms of cells", "m"),
+        "noise": Array(("float64",), "m", low=LEAST),
+        "centre": Array(("float64",), "atoms of cells"),
+        "degrees": Array(("float64",), "m", low=1.0),
+        "widths": Array(("float64",), "m", low=LEAST),
+    }
+)
+_SINGLE_CELLS: dict[str, Rule] = {"scale": maybe(OneOf("columns")), "debias": Flag()}
+"""Parameters of estimators that know the whole table; files from before they were there are without."""
 _ROOT = Number(2.0**-520, 2.0**520)
 """Units are squares of it."""
 _MOST_THREADS = 4096
@@ -56,12 +67,22 @@ _FITTED: dict[str, Rule] = {
 }
 
 
-def _rules_of(init: dict[str, Rule], fitted: dict[str, Rule], **state: Rule) -> Record:
-    """What a file holds of an estimator; features may have names."""
-    return Record({"init": Record(init), "fitted": Record(fitted, {"feature_names_in_": _NAMES}), **state})
+def _rules_of(
+    init: dict[str, Rule], fitted: dict[str, Rule], *, of_cells: bool = False, **state: Rule
+) -> Record:
+    """What a file holds of an estimator; features may have names, and scales and noise of their own."""
+    further: dict[str, Rule] = {"column_scale_": _PER_FEATURE, "cells_": _CELLS} if of_cells else {}
+    return Record(
+        {
+            "init": Record(init, _SINGLE_CELLS if of_cells else {}),
+            "fitted": Record(fitted, {"feature_names_in_": _NAMES, **further}),
+            **state,
+        }
+    )
 
 
 ROBUST_PCA = _rules_of(
+    of_cells=True,
     init={**_GIVEN, "solver": OneOf("alternating", "proximal"), "tol": POSITIVE, "max_iter": Count(1)},
     fitted={
         **_FITTED,
@@ -76,6 +97,7 @@ ROBUST_PCA = _rules_of(
     },
 )
 ROBUST_NMF = _rules_of(
+    of_cells=True,
     init={
         **_GIVEN,
         "init": Either(OneOf(*STARTS), Array(FLOATS, "atoms", "m", low=0.0)),
@@ -106,11 +128,13 @@ _STREAM_FITTED: dict[str, Rule] = {
     "noise_level_": Number(0.0),
 }
 ONLINE_ROBUST_PCA = _rules_of(
+    of_cells=True,
     init={**_STREAM_GIVEN, "dictionary_step": OneOf(*STEPS), "n_layers": maybe(LAYERS)},
     fitted=_STREAM_FITTED,
     stream=Record({"origin": Text(), "tracker": TRACKER}),
 )
 ONLINE_ROBUST_NMF = _rules_of(
+    of_cells=True,
     init=_STREAM_GIVEN,
     fitted={**_STREAM_FITTED, "components_": _PARTS},
     stream=Record({"origin": Text(), "tracker": NONNEGATIVE_TRACKER}),
@@ -125,6 +149,7 @@ def _rows(name: str) -> Record:
 
 
 LEARNED_ROBUST_PCA = _rules_of(
+    of_cells=True,
     init={
         **_GIVEN,
         "n_layers": LAYERS,
