@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
 
-from unmingle import decompose
+from unmingle import RobustPCA, decompose
 from unmingle.cells import column_scales
 from unmingle.penalties import noise_level
 
@@ -23,7 +23,6 @@ from .data import (
     planted,
     real_tables,
     removed,
-    residual_scales,
 )
 
 SEEDS, SIZE, QUICK_TABLES = 5, 8.0, 4
@@ -79,20 +78,22 @@ def _made(kind: Kind, seeds: int) -> dict[str, Any]:
 def _real(name: str, seeds: int) -> dict[str, Any]:
     """Planted faults found, other cells flagged, and imputation beside others."""
     table = real_tables()[name]
-    columns, rest = SIZE * column_scales(table), SIZE * residual_scales(table)
     before = decompose(table, scale="columns", debias=True, random_state=0)
     alone = before.flags()
-    rows = [_planted_faults(table, columns, rest, alone, seed) for seed in range(seeds)]
-    rows = [row | _imputed(table, columns, seed) for seed, row in enumerate(rows)]
+    model = RobustPCA(scale="columns", debias=True, random_state=0).fit(table).cells_
+    sizes = {"column": column_scales(table), "noise": model.noise, "residual": column_scales(table - before.low_rank)}
+    sizes = {kind: SIZE * size for kind, size in sizes.items()}
+    rows = [_planted_faults(table, sizes, alone, seed) for seed in range(seeds)]
+    rows = [row | _imputed(table, sizes["column"], seed) for seed, row in enumerate(rows)]
     means = {key: float(np.mean([row[key] for row in rows])) for key in rows[0]}
     say(f"  {name}: {means}")
     return {"name": name, "shape": table.shape, "rank": before.rank, "untouched": float(alone.mean()), **means}
 
 
-def _planted_faults(table: Array, columns: Array, rest: Array, alone: Array, seed: int) -> dict[str, float]:
+def _planted_faults(table: Array, sizes: dict[str, Array], alone: Array, seed: int) -> dict[str, float]:
     found: dict[str, float] = {}
-    for kind, sizes in {"column": columns, "residual": rest}.items():
-        X, bad = planted(table, sizes, seed)
+    for kind, size in sizes.items():
+        X, bad = planted(table, size, seed)
         flags = decompose(X, scale="columns", random_state=0).flags()
         found |= {f"recall_{kind}": flags[bad].mean(), f"new_{kind}": np.mean(flags & ~alone & ~bad)}
         found[f"mad_{kind}"] = mad_rule(X)[bad].mean()

@@ -1,6 +1,5 @@
 """Tables with planted faults: made ones with truth, and real ones of scikit-learn."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,18 +127,6 @@ def planted(table: Array, sizes: Array, seed: int, share: float = 0.01) -> Plant
     return Planted(table + np.where(bad, sizes * rng.choice([-1, 1], table.shape), 0), bad)
 
 
-def residual_scales(table: Array) -> Array:
-    """Robust standard deviations of what the other columns, by ridge regression, do not tell of a column."""
-    scales = column_scales(table)
-    X = (table - np.median(table, axis=0)) / scales
-    rest = []
-    for j in range(X.shape[1]):
-        others = np.delete(X, j, axis=1)
-        gram = others.T @ others + 0.01 * len(X) * np.eye(others.shape[1])
-        rest.append(X[:, j] - others @ np.linalg.solve(gram, others.T @ X[:, j]))
-    return column_scales(np.stack(rest, axis=1)) * scales
-
-
 def mad_rule(X: Array, times: float = 5.0) -> NDArray[np.bool_]:
     """The rule of thumb that looks at each column by itself."""
     away = np.abs(X - np.nanmedian(X, axis=0))
@@ -149,8 +136,3 @@ def mad_rule(X: Array, times: float = 5.0) -> NDArray[np.bool_]:
 def removed(table: Array, seed: int, share: float = 0.1) -> NDArray[np.bool_]:
     """Cells that are taken out, for imputation."""
     return np.random.default_rng([SEED, seed, 1]).random(table.shape) < share
-
-
-def turns(seeds: int) -> Iterator[int]:
-    """Seeds, from 0 on: none is chosen."""
-    yield from range(seeds)

@@ -26,7 +26,9 @@ def test_it_has_the_true_rank_and_the_error_of_least_squares_on_good_cells(n, m,
     found = cells.refit(X, part.codes, part.components)
     assert found.model.components.shape == (rank, m)
     best = np.linalg.norm(least_squares(X, L, ~bad & ~np.isnan(X), rank) - L)
-    ours, penalised = (np.linalg.norm(low_rank - L) for low_rank in (found.codes @ found.model.components, part.low_rank))
+    ours, penalised = (
+        np.linalg.norm(low_rank - L) for low_rank in (found.codes @ found.model.components, part.low_rank)
+    )
     assert ours < 1.15 * best
     assert ours < 0.9 * penalised
     assert np.median(found.model.noise) == pytest.approx(1, abs=0.15)

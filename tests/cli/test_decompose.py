@@ -128,20 +128,21 @@ def test_results_replace_older_ones(run, tmp_path, planted):
     assert (tmp_path / "plant.low_rank.csv").read_text().startswith("when,")
 
 
-def test_standardize_finds_the_small_outlier_among_large_numbers(run, tmp_path, planted):
+def test_small_outliers_are_found_among_large_numbers(run, tmp_path, planted):
     units = np.where(np.arange(26) < 13, 1e5, 1.0)
     with (tmp_path / "units.npy").open("wb") as file:
         np.save(file, planted.values * units)
-    result = json.loads(run("decompose", "units.npy", "--standardize", "--top", "3", "--json").out)
+    result = json.loads(run("decompose", "units.npy", "--top", "3", "--json").out)
     listed = {(cell["row"], cell["column"]): cell for cell in result["strongest_outliers"]}
     assert listed.keys() == {("4", "17"), ("17", "0"), ("58", "25")}
     assert listed["17", "0"]["deviation"] == pytest.approx(-8e5, rel=0.1)
     assert listed["58", "25"]["deviation"] == pytest.approx(7.0, rel=0.1)
-    plain = run("decompose", "units.npy", "--top", "3", "--json")
-    assert plain.err.startswith("Note: some columns vary")
-    assert "--standardize gives all columns the same weight.\n" in plain.err
-    raw = json.loads(plain.out)
-    assert {cell["column"] for cell in raw["strongest_outliers"]}.isdisjoint({"17", "25"})
+    assert result["flagged"] >= 3
+    raw = json.loads(run("decompose", "units.npy", "--scale", "none", "--json").out)
+    assert raw["rank_penalty"] > 50 * result["rank_penalty"]  # in other units
+    shrunk = json.loads(run("decompose", "units.npy", "--no-debias", "--top", "3", "--json").out)
+    assert shrunk["objective"] == result["objective"]
+    assert shrunk["typical_deviation"] != result["typical_deviation"]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

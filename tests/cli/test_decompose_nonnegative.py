@@ -31,7 +31,7 @@ def numbers(path):
         return np.array([line[1:] for line in csv.reader(file)][1:], dtype=float)
 
 
-@pytest.mark.parametrize("options", [[], ["--components", "2"], ["--standardize"]])
+@pytest.mark.parametrize("options", [[], ["--components", "2"], ["--scale", "none"]])
 def test_spikes_are_listed_by_name_and_the_files_hold_nonnegative_parts(run, tmp_path, counts, options):
     ended = run("decompose", "counts.csv", "--nonnegative", "--out", "parts", "--top", "3", "--json", *options)
     assert ended.code == 0, ended.err

@@ -135,6 +135,19 @@ def test_strange_samples_score_high_and_alarms_keep_their_rate(world, model):
 
 
 @pytest.mark.parametrize(("n", "m", "q", "dtype"), [(80, 12, 2, "f8"), (2000, 5, 1, "f8"), (60, 200, 3, "f4")])
+@pytest.mark.parametrize(("m", "rank"), [(5, 1), (8, 2), (10, 2), (20, 3)])
+def test_false_alarms_on_few_features_are_as_many_as_asked_for(m, rank):
+    """Mean over models; each alone depends on its training data."""
+    rates = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        V = 3 * rng.standard_normal((rank, m))
+        train, new = (rng.standard_normal((n, rank)) @ V + rng.standard_normal((n, m)) for n in (800, 5000))
+        model = RobustPCA(random_state=0).fit(train)
+        rates.append([model.outlier_flags(new, false_alarm_rate=rate).mean() / rate for rate in (0.05, 0.01)])
+    assert np.mean(rates, axis=0) == pytest.approx(1.0, abs=0.4)
+
+
 def test_ordinary_scores_are_those_of_the_exact_projection(n, m, q, dtype):
     made = unmingle.synth.low_rank_plus_sparse(n, m, q, noise=0.05, random_state=0)
     X = made.X.astype(dtype)

@@ -36,9 +36,7 @@ _LEAST, _LEAST_OF_MANY = 0.05, 0.85
 _NO_LAWS = TailLaws(np.zeros(0), np.zeros(0))
 
 
-def refit(
-    X: Array, codes: Array, components: Array, *, at_most: int | None = None, nonnegative: bool = False
-) -> Refit:
+def refit(X: Array, codes: Array, components: Array, *, at_most: int | None = None, nonnegative: bool = False) -> Refit:
     """Fit the low-rank part anew, without its penalties, in the number of components that predicts cells best.
 
     Rows are x = V's + noise with s ~ N(mu, I) and a noise level sigma_j for each column. With weights w that leave out
@@ -137,9 +135,7 @@ def _extended(X: Array, codes: Array, model: CellModel) -> tuple[Array, CellMode
     return codes, model._replace(components=components, centre=codes.mean(axis=0))
 
 
-def _fitted(
-    X: Array, codes: Array, model: CellModel, least: Array, rounds: tuple[int, int]
-) -> tuple[Array, CellModel]:
+def _fitted(X: Array, codes: Array, model: CellModel, least: Array, rounds: tuple[int, int]) -> tuple[Array, CellModel]:
     """So many rounds with falling weights, and so many with cells left out."""
     for turn in range(sum(rounds)):
         codes, model = _round(X, codes, model, least, soft=turn < rounds[0])

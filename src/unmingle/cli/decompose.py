@@ -13,7 +13,12 @@ from ._shared.paths import ready_folder
 if TYPE_CHECKING:
     from ..apps.tables import NamedTable, SeparatedTable
 
-NOTEWORTHY_RATIO = 20.0
+
+class Scale(StrEnum):
+    """Whether columns are divided by scales of their own."""
+
+    COLUMNS = "columns"
+    NONE = "none"
 
 
 class Solver(StrEnum):
@@ -33,9 +38,12 @@ def run(
     nonnegative: Annotated[
         bool, typer.Option("--nonnegative", help="Parts of at least 0 that add up: for counts, spectra and the like.")
     ] = False,
-    standardize: Annotated[
-        bool, typer.Option("--standardize", help="Weigh all columns alike: for columns in different units.")
-    ] = False,
+    scale: Annotated[
+        Scale, typer.Option(help="Weigh all columns alike, for columns in different units; or take them as they are.")
+    ] = Scale.COLUMNS,
+    debias: Annotated[
+        bool, typer.Option("--debias/--no-debias", help="Fit the low-rank table anew without the penalties' shrinkage.")
+    ] = True,
     solver: Annotated[
         Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
     ] = None,
@@ -48,7 +56,7 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Split a table into a low-rank table and a table of outliers, and list the strongest outliers.
+    """Split a table into a low-rank table and a table of outliers, and list the cells that stand out most.
 
     Empty cells, NA and NaN are missing: the low-rank table fills them. A first column of text, or without a name, holds
     the names of the rows. With --nonnegative the table is a sum of nonnegative parts, to which outliers only add, and
@@ -61,11 +69,12 @@ def run(
         parts = [f"{table.stem}.{part}{table.suffix}" for part in ("low_rank", "outliers")]
         written = dict(zip(("low_rank", "outliers"), ((out or table.parent) / name for name in parts), strict=True))
         ready_folder(out or table.parent)
-        if not quiet:
-            _give_notes(content, 1.0 if standardize else tables.ratio_of_scales(content.values))
+        if not quiet and content.header_is_numeric:
+            console.say("Note: the first line was read as column names although they are all numbers.")
         done = tables.separate(
             content.values,
-            standardize=standardize,
+            scale=None if scale is Scale.NONE else scale.value,
+            debias=debias,
             nonnegative=nonnegative,
             n_components=components,
             rank_penalty=rank_penalty,
@@ -85,29 +94,20 @@ def run(
         _show(done.card_, strongest, written)
 
 
-def _give_notes(table: "NamedTable", ratio: float) -> None:
-    """Point out what may not be meant so."""
-    if table.header_is_numeric:
-        console.say("Note: the first line was read as column names although they are all numbers.")
-    if ratio > NOTEWORTHY_RATIO:
-        console.say(
-            f"Note: some columns vary {ratio:.0f} times more than others and outweigh them; "
-            "--standardize gives all columns the same weight."
-        )
-
-
 def _cell(table: "NamedTable", done: "SeparatedTable", row: int, column: int) -> dict[str, Any]:
     value, expected = float(done.values[row, column]), float(done.low_rank[row, column])
     names = {"row": table.rows[row], "column": table.columns[column]}
-    return {**names, "value": value, "expected": expected, "deviation": value - expected}
+    found = {"value": value, "expected": expected, "deviation": value - expected}
+    return {**names, **found, "significance": float(done.part.significance[row, column])}
 
 
 def _show(card: dict[str, Any], strongest: list[dict[str, Any]], written: dict[str, Path]) -> None:
     size = f"{card['rows']} x {card['columns']}, {card['missing']} missing"
-    deviation = {"typical deviation": f"{card['typical_deviation']:.3g}"}
-    parts: list[Any] = [console.facts({"table": size, **console.solved(card), **deviation})]
+    share = 100 * card["flagged"] / max(card["rows"] * card["columns"] - card["missing"], 1)
+    told = {"typical deviation": f"{card['typical_deviation']:.3g}", "flagged": f"{card['flagged']} ({share:.2g} %)"}
+    parts: list[Any] = [console.facts({"table": size, **console.solved(card), **told})]
     if strongest:
-        head = ["row", "column", "value", "expected", "deviation"]
+        head = ["row", "column", "value", "expected", "deviation", "significance"]
         rows = [[cell["row"], cell["column"], *(f"{cell[name]:.6g}" for name in head[2:])] for cell in strongest]
-        parts += ["\nStrongest outliers", console.table(head, rows)]
+        parts += ["\nCells that stand out most; significance in standard deviations", console.table(head, rows)]
     console.show(*parts, **written)

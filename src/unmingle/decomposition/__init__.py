@@ -4,4 +4,12 @@ from ._matrix import decompose, penalty_max
 from ._parts import Decomposition, without_bias
 from ._problem import refuse_vanishing, thresholds, warn_unfinished
 
-__all__ = ["Decomposition", "decompose", "penalty_max", "refuse_vanishing", "thresholds", "warn_unfinished", "without_bias"]
+__all__ = [
+    "Decomposition",
+    "decompose",
+    "penalty_max",
+    "refuse_vanishing",
+    "thresholds",
+    "warn_unfinished",
+    "without_bias",
+]

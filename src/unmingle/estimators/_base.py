@@ -243,7 +243,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Check parameters and the rows of the start, and say what `unmingle.distributed.fit` shall look for."""
         for name in ("scale", "debias"):
             if getattr(self, name, None):
-                raise ValueError(f"{name} needs the whole table in memory; leave it out for `unmingle.distributed.fit`.")
+                raise ValueError(
+                    f"{name} needs the whole table in memory; leave it out for `unmingle.distributed.fit`."
+                )
         rows = self._validated(rows, reset=True)
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, rows.shape[1])
         return Wanted(rows, self.n_components, *penalties, self.random_state, nonnegative=self.nonnegative)

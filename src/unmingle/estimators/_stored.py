@@ -67,9 +67,7 @@ _FITTED: dict[str, Rule] = {
 }
 
 
-def _rules_of(
-    init: dict[str, Rule], fitted: dict[str, Rule], *, of_cells: bool = False, **state: Rule
-) -> Record:
+def _rules_of(init: dict[str, Rule], fitted: dict[str, Rule], *, of_cells: bool = False, **state: Rule) -> Record:
     """What a file holds of an estimator; features may have names, and scales and noise of their own."""
     further: dict[str, Rule] = {"column_scale_": _PER_FEATURE, "cells_": _CELLS} if of_cells else {}
     return Record(

@@ -18,18 +18,8 @@ def readings():
     return values
 
 
-def test_levels_of_columns_survive_constant_and_missing_ones():
-    values = np.array([[1.0, 5.0, np.nan, 0.0], [3.0, 5.0, np.nan, 0.0], [8.0, 5.0, np.nan, 9.0]], dtype=np.float32)
-    centre, scale = tables.centre_and_scale(values)
-    np.testing.assert_allclose(centre, [3.0, 5.0, 0.0, 0.0])
-    np.testing.assert_allclose(scale, [2.0, 1.0, 1.0, 3.0])
-    assert centre.dtype == scale.dtype == np.float32
-    assert tables.ratio_of_scales(values) == 1.5
-    assert tables.ratio_of_scales(np.ones((3, 2))) == 1.0
-
-
 def test_parts_add_up_and_missing_cells_are_filled(readings):
-    done = tables.separate(readings, standardize=True, random_state=0)
+    done = tables.separate(readings, random_state=0)
     assert done.strongest(1) == [(7, 2)]
     assert done.card_["missing"] == 1
     assert done.low_rank[20, 1] == pytest.approx(1000 * np.median(readings[20, [0, 3]] / [1.0, 5.0]), rel=0.1)
@@ -37,21 +27,26 @@ def test_parts_add_up_and_missing_cells_are_filled(readings):
     assert done.card_["typical_deviation"] == pytest.approx(1.4826 * np.nanmedian(np.abs(away + done.outliers)))
 
 
-def test_without_standardizing_it_is_decompose(readings):
+def test_it_is_decompose_by_its_defaults_for_tables(readings):
     alike = readings / [1.0, 1000.0, 0.01, 5.0]
-    done = tables.separate(alike, random_state=0)
+    done = tables.separate(alike, scale=None, debias=False, random_state=0)
     assert np.array_equal(done.low_rank, decompose(alike, random_state=0).low_rank)
+    done = tables.separate(readings, random_state=0)
+    part = decompose(readings, scale="columns", debias=True, random_state=0)
+    assert np.array_equal(done.low_rank, part.low_rank)
+    assert done.card_["flagged"] == np.count_nonzero(part.flags())
     assert done.strongest(0) == []
 
 
 def test_nonnegative_parts_are_those_of_the_estimator(readings):
     values = np.abs(readings) / [1.0, 1000.0, 0.01, 5.0]
-    done = tables.separate(values, nonnegative=True, n_components=2, random_state=0)
+    plain = {"scale": None, "debias": False}
+    done = tables.separate(values, nonnegative=True, n_components=2, random_state=0, **plain)
     model = RobustNMF(2, random_state=0).fit(values)
     assert np.array_equal(done.low_rank, model.decompose(values).low_rank)
     assert done.card_["objective"] == model.objective_
     assert done.card_["stationarity"] == model.stationarity_
-    alike = tables.separate(values * 1000.0, nonnegative=True, standardize=True, n_components=1, random_state=0)
+    alike = tables.separate(values * 1000.0, nonnegative=True, n_components=1, random_state=0)
     assert alike.strongest(1) == [(7, 2)]
     assert alike.low_rank.min() >= 0
 

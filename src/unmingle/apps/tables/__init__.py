@@ -1,14 +1,6 @@
 """Tables of numbers: what is regular, and which cells stand out."""
 
 from ._files import NamedTable, TableError, read_table
-from ._separate import SeparatedTable, centre_and_scale, ratio_of_scales, separate
+from ._separate import SeparatedTable, separate
 
-__all__ = [
-    "NamedTable",
-    "SeparatedTable",
-    "TableError",
-    "centre_and_scale",
-    "ratio_of_scales",
-    "read_table",
-    "separate",
-]
+__all__ = ["NamedTable", "SeparatedTable", "TableError", "read_table", "separate"]
