@@ -20,19 +20,21 @@ def section(comparison: Results) -> list[str]:
         "",
         "Made tables with faults of 6 to 40 standard deviations of the noise and with gaps; "
         '`decompose(..., debias=True).flags()`, with `scale="columns"` where columns span four decades, pooled over '
-        f"{comparison['seeds']} seeds. *Error*: of the low-rank part, over that of least squares of the true rank on the "
+        f"{comparison['seeds']} seeds. *Error*: of the low-rank part, over that of least squares of the true rank on "
         "good cells. *Sigma*: noise level found over the true one, root mean square over columns.",
         "",
         *_made(comparison["made"]),
         "",
-        "Real tables of scikit-learn with 1 % of the cells moved: by 8 robust standard deviations of their column, by 8 "
-        "of the noise that the low-rank model of the untouched table has in that column, and by 8 robust standard "
-        "deviations of what that model leaves there, which is less where a few cells fix it. *MAD*: a rule of 5 median "
-        "deviations for each column alone. *Untouched*: cells of the table itself that are flagged; *new*: further ones.",
+        "Real tables of scikit-learn with 1 % of the cells moved: by 8 robust standard deviations of their column, by "
+        "8 of the noise that the low-rank model of the untouched table has in that column, and by 8 robust standard "
+        "deviations of what that model leaves there, which is less where a few cells fix it. *MAD*: a rule of 5 "
+        "median deviations for each column alone. *Untouched*: cells of the table itself that are flagged; *new*: "
+        "further ones.",
         "",
         *_real(comparison["real"]),
         "",
-        "Imputation of 10 % removed cells with faults present: errors over those of scikit-learn's imputers, and CPU time.",
+        "Imputation of 10 % removed cells with faults present: errors over those of scikit-learn's imputers, and CPU "
+        "time.",
         "",
         *_imputed(comparison["real"]),
     ]

@@ -51,7 +51,7 @@ class CellModel(NamedTuple):
         deviations = np.zeros(X.shape)
         for rows in blocks(len(X), *self.components.shape):
             x, low_rank = X[rows].astype(np.float64), expected[rows].astype(np.float64)
-            s = codes[rows]
+            s: Array = codes[rows]
             for turn in range(SOFT + HARD):
                 w = cell_weights(x, low_rank, self.noise, soft=turn < SOFT)
                 s, C = self.row_codes(np.nan_to_num(x, nan=0.0), w, s)
@@ -129,7 +129,7 @@ def _products(V: Array) -> Array:
 
 
 def nonnegative_codes(moments: Array, sides: Array, start: Array) -> Array:
-    """min over s >= 0 of s' M s / 2 - b' s for each row, by passes over the coordinates."""
+    """Minimise s' M s / 2 - b' s over s >= 0 for each row, by passes over the coordinates."""
     s = np.array(start)
     diagonal = np.einsum("iaa->ia", moments)
     for _ in range(_SWEEPS):

@@ -266,7 +266,8 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _know_cells(self, scale: Array | None, cells: CellModel | None) -> None:
         """Keep scales of columns and what is known of their cells; forget those of an earlier fit."""
         for name, value in {"column_scale_": scale, "cells_": cells}.items():
-            vars(self).pop(name, None)
+            if name in vars(self):
+                delattr(self, name)
             if value is not None:
                 setattr(self, name, value)
 

@@ -60,10 +60,14 @@ class ExactProximal(_Exact):
     summary: ClassVar = "exact robust PCA of each passage with noise left over, problem (2)"
 
     def _solve(self, magnitudes: Array) -> Decomposition:
-        return decompose(magnitudes, **ratio_of_pursuit(magnitudes), solver="proximal", tol=self.tol, max_iter=_MOST)
-
-
-def ratio_of_pursuit(magnitudes: Array) -> dict[str, float]:
-    """Penalties of (2) from the noise level, lam_* sqrt(max(n, m)) = lam as in (1)."""
-    level = noise_level(magnitudes, np.random.default_rng(0))
-    return from_noise(level, *magnitudes.shape)._asdict()
+        # lam = lam_* / sqrt(max(n, m)) as in (1)
+        level = noise_level(magnitudes, np.random.default_rng(0))
+        rank_penalty, outlier_penalty = from_noise(level, *magnitudes.shape)
+        return decompose(
+            magnitudes,
+            rank_penalty=rank_penalty,
+            outlier_penalty=outlier_penalty,
+            solver="proximal",
+            tol=self.tol,
+            max_iter=_MOST,
+        )

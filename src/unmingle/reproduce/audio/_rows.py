@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...apps.audio import SHIPPED, Adaptive, Method, Parts, RepeatedSpectra, Stems, magnitudes
 from ...decomposition import decompose
+from ...penalties import from_noise, noise_level
 from ._clips import KnownSong
 from ._hearing import HIGH_PASS, VARIANTS, masked, streamed
 from ._plain import plain_alm, pursuit_cost
@@ -69,7 +70,9 @@ def _pursuit(tol: float) -> Callable[[KnownSong, Learned], Solved]:
 
 
 def _proximal(song: KnownSong, learned: Learned) -> Solved:
-    found = decompose(_problem(song)[0], solver="proximal", tol=TOL, max_iter=MOST)
+    X = _problem(song)[0]
+    lam_star, lam = from_noise(noise_level(X, np.random.default_rng(0)), *X.shape)
+    found = decompose(X, rank_penalty=lam_star, outlier_penalty=lam, solver="proximal", tol=TOL, max_iter=MOST)
     return Solved(Parts(found.outliers, found.low_rank))
 
 

@@ -18,7 +18,7 @@ from .._writing import write_text
 from ..audio import Clip, find_clips
 from ._page import ablation_rows, rival_rows, voices_page
 
-SEEDS, ABLATION_SEEDS = (0, 1, 2), (0,)
+SEEDS = (0, 1, 2)
 SONGS = "songs"
 
 
@@ -90,7 +90,7 @@ def _plans(pairs: Sequence[StemPair]) -> list[_CellPlan]:
     """Rivals first, seed by seed: what is done early can be compared."""
     singers = sorted({pair.source.singer for pair in pairs})
     rivals = [_CellPlan(name, left, seed) for seed in SEEDS for left in (SONGS, *singers) for name in RIVALS]
-    return rivals + [_CellPlan(name, SONGS, seed) for seed in ABLATION_SEEDS for name in ABLATIONS]
+    return rivals + [_CellPlan(name, SONGS, seed) for seed in SEEDS for name in ABLATIONS]
 
 
 def _cell(plan: _CellPlan, clips: Sequence[Clip], steps: int) -> tuple[_CellPlan, dict[str, Any]]:
