@@ -106,6 +106,8 @@ def use_loaded(model):
     model.transform(X)
     model.score_samples(X)
     model.inverse_transform(model.decompose(X).codes)
+    if model.cells_ is not None:
+        model.decompose(X, debias=True).flags()
     if isinstance(model, unmingle.OnlineRobustPCA):
         for _ in range(4):
             model.partial_fit(X)

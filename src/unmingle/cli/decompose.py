@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..apps.tables import NamedTable, SeparatedTable
 
 
-class Scale(StrEnum):
+class ColumnScale(StrEnum):
     """Whether columns are divided by scales of their own."""
 
     COLUMNS = "columns"
@@ -39,8 +39,9 @@ def run(
         bool, typer.Option("--nonnegative", help="Parts of at least 0 that add up: for counts, spectra and the like.")
     ] = False,
     scale: Annotated[
-        Scale, typer.Option(help="Weigh all columns alike, for columns in different units; or take them as they are.")
-    ] = Scale.COLUMNS,
+        ColumnScale,
+        typer.Option(help="Weigh all columns alike, or take them as they are."),
+    ] = ColumnScale.COLUMNS,
     debias: Annotated[
         bool, typer.Option("--debias/--no-debias", help="Fit the low-rank table anew without the penalties' shrinkage.")
     ] = True,
@@ -73,7 +74,7 @@ def run(
             console.say("Note: the first line was read as column names although they are all numbers.")
         done = tables.separate(
             content.values,
-            scale=None if scale is Scale.NONE else scale.value,
+            scale=None if scale is ColumnScale.NONE else scale.value,
             debias=debias,
             nonnegative=nonnegative,
             n_components=components,
