@@ -31,7 +31,7 @@ NORMAL_MAD = 1.4826
 _FLOOR = 1e-6
 _FARTHEST = 5.0
 """Over 0.8 of root mean square: codes up to here are no outliers where features are few."""
-_CLIPPED, _ABOVE, _STRUCTURED = 2.0, 1.02, 1.12
+_CLIPPED, _ABOVE, _STRUCTURED = 2.0, 1.02, 1.1
 """lam over sigma, lam_* over the spectral norm of the noise it leaves, and from which norm on it is no noise."""
 _ENTRIES, _ROWS = 100_000, 400
 """The median residual is taken over about so many entries, in so many rows spread over the data."""
@@ -109,12 +109,12 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
         w = max_j sqrt(sum_i o_ij v_j) + max_i sqrt(sum_j o_ij v_j)
 
     where o_ij is 1 for entries that are known and v_j the mean square of R in column j, or in row i if X is wide; for
-    white noise without gaps it is std(clip(noise, lam)) (sqrt m + sqrt n). If ||R||_2 is 12 % above w, R has a
+    white noise without gaps it is std(clip(noise, lam)) (sqrt m + sqrt n). If ||R||_2 is a tenth above w, R has a
     structure, such as things that move through a film, which must not enter L: then as `from_noise` has them, with a
-    larger lam where columns are few. (On 60 made tables it was less but for four; on 13 films, three sets of faces and
+    larger lam where columns are few. (On 60 made tables it was less but for a few; on 13 films, three sets of faces and
     four real tables it was more.)
 
-    Cost: 8 n m r flops for R, 32 n m for its norm, by power iteration.
+    Cost: 8 n m r flops for R, 64 n m for its norm, by power iteration.
     """
     n, m = X.shape
     if fit.low_rank is None:
@@ -130,7 +130,7 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
     R -= (R @ V.T) @ V
     R -= U @ (U.T @ R)
     white = _usual_norm(R, known)
-    if leading_direction(R, rng)[1] > _STRUCTURED * white:
+    if leading_direction(R, rng, 16)[1] > _STRUCTURED * white:
         return usual
     return Penalties(_ABOVE * white, lam)
 
