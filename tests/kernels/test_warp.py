@@ -61,9 +61,10 @@ def some_matrix(rng, family="projective"):
     return compose([[1, 0, 7], [0, 1, 8], [0, 0, 1]], moved)
 
 
+@pytest.mark.parametrize("family", ["translation", "projective"])
 @pytest.mark.parametrize("cubic", [False, True])
-def test_warps_are_those_of_scipy(rng, cubic):
-    image, matrix, level = picture(rng), some_matrix(rng), Grid.of(FRAME, "projective", 0)
+def test_warps_are_those_of_scipy(rng, cubic, family):
+    image, matrix, level = picture(rng), some_matrix(rng, family), Grid.of(FRAME, family, 0)
     source = spline_of(image) if cubic else np.pad(image, kernels.BORDER, mode="reflect")
     y, x = np.mgrid[: FRAME.height, : FRAME.width]
     places = matrix @ np.stack([x.ravel(), y.ravel(), np.ones(x.size)])
@@ -107,3 +108,20 @@ def test_what_lies_outside_or_is_not_known_is_nan(rng):
     near = (np.abs(x - 13) <= 1) & (np.abs(y + 15.5 - 20) < 1.5)
     assert np.isnan(values[near & (y < 5)]).all()
     assert np.isfinite(values[~outside & ((np.abs(x - 13) > 2) | (np.abs(y + 15.5 - 20) > 2))]).all()
+
+
+@pytest.mark.parametrize("shift", [(0.0, 0.0), (10.3, 9.7), (-4.25, 3.5), (20.5, 22.0), (-30.0, 2.0), (3.0, 80.0)])
+@pytest.mark.parametrize("cubic", [False, True])
+def test_shifts_take_a_short_way_to_the_same_numbers(rng, shift, cubic):
+    """A grid with its places in another order is no rectangle, and goes the long way."""
+    image, level = picture(rng), Grid.of(FRAME, "translation", 0)
+    image[18, 14] = np.nan
+    source = spline_of(image) if cubic else np.pad(image, kernels.BORDER, mode="reflect")
+    matrix = np.array([[1, 0, shift[0]], [0, 1, shift[1]], [0, 0, 1.0]])
+    order = rng.permutation(level.grid.shape[1])
+    mixed = Grid.of(FRAME, "translation", 0, order)
+    (values, slopes), (others, leaning) = warp(source, matrix, cubic, level), warp(source, matrix, cubic, mixed)
+    np.testing.assert_allclose(values[order], others, atol=2e-6)
+    known = np.isfinite(others)
+    if cubic or np.modf(shift)[0].all():  # a linear one has two slopes at a pixel
+        np.testing.assert_allclose(slopes[:, order][:, known], leaning[:, known], atol=2e-4)

@@ -4,22 +4,63 @@ import numpy as np
 
 from ._compile import announced, compiled, piece
 from ._small import clip, copy_rows, solve_positive
-from ._warp import BORDER, read_cubic, read_linear
+from ._warp import BORDER, ROUNDING, read_cubic, read_linear, read_shifted
 
+OUTLYING = 0.25
+"""Between the weights of Newton, 0 beyond lam, and of reweighted least squares, 1: the nearer to 0, the fewer steps."""
 _DAMPED, _MOST_DAMPED = 1e-3, 1e6
-_ROUNDING = 1e-3
-"""A place that is outside of an image by less, in pixels, lies on its border."""
 
 
 @announced
 @compiled
 def warp_image(image, cubic, matrix, grid, values, slopes):
     """Values T(x) at the places of a grid, NaN outside of the image, and their slopes along the axes of the grid."""
-    _warp(image, cubic, matrix, grid, values, slopes)
+    _warp(image, cubic, matrix, grid, columns_of(grid), values, slopes)
 
 
 @piece
-def _warp(image, cubic, matrix, grid, values, slopes):
+def columns_of(grid):
+    """How many places lie in each row of a grid, if these are all rows of a rectangle; else 0."""
+    m, width = grid.shape[1], 1
+    while width < m and grid[1, width] == grid[1, 0]:
+        width += 1
+    if width < 2 or m % width or m == width:
+        return 0
+    for k in range(m):
+        row = k // width
+        if grid[0, k] != grid[0, k - row * width] or grid[1, k] != grid[1, row * width]:
+            return 0
+    return width
+
+
+@piece
+def _is_shift(matrix, grid, width):
+    """Whether a grid of so many columns meets the image at places that are one pixel apart along both axes."""
+    if width == 0:
+        return False
+    far, high = grid.shape[1] - 1, grid.shape[1] // width - 1
+    across, down = matrix[0, 0] * (grid[0, far] - grid[0, 0]), matrix[1, 1] * (grid[1, far] - grid[1, 0])
+    apart = abs(across - (width - 1)) + abs(down - high)
+    turned = abs(matrix[0, 1]) + abs(matrix[1, 0]) + abs(matrix[2, 0]) + abs(matrix[2, 1]) + abs(matrix[2, 2] - 1.0)
+    return apart < ROUNDING and turned == 0.0
+
+
+@piece
+def _warp(image, cubic, matrix, grid, width, values, slopes):
+    if _is_shift(matrix, grid, width):
+        x = matrix[0, 0] * grid[0, 0] + matrix[0, 2]
+        y = matrix[1, 1] * grid[1, 0] + matrix[1, 2]
+        read_shifted(image, cubic, x, y, width, values, slopes)
+        for axis in range(2):
+            gain = values.dtype.type(matrix[axis, axis])
+            for k in range(values.size):
+                slopes[axis, k] *= gain
+    else:
+        _warp_freely(image, cubic, matrix, grid, values, slopes)
+
+
+@piece
+def _warp_freely(image, cubic, matrix, grid, values, slopes):
     right, bottom = image.shape[1] - 2 * BORDER - 1, image.shape[0] - 2 * BORDER - 1
     a, b, c = matrix[0, 0], matrix[0, 1], matrix[0, 2]
     d, e, f = matrix[1, 0], matrix[1, 1], matrix[1, 2]
@@ -29,7 +70,7 @@ def _warp(image, cubic, matrix, grid, values, slopes):
         u, v = grid[0, k], grid[1, k]
         over = 1.0 / (g * u + h * v + w)
         x, y = (a * u + b * v + c) * over, (d * u + e * v + f) * over
-        inside = (x >= -_ROUNDING) & (x <= right + _ROUNDING) & (y >= -_ROUNDING) & (y <= bottom + _ROUNDING)
+        inside = (x >= -ROUNDING) & (x <= right + ROUNDING) & (y >= -ROUNDING) & (y <= bottom + ROUNDING)
         if not (inside and over > 0):
             values[k], slopes[0, k], slopes[1, k] = np.nan, 0, 0
             continue
@@ -47,8 +88,8 @@ def align_image(image, cubic, matrix, code, grid, fields, generators, corners, c
 
     With the residual r = T_M(x) - Us over the pixels that M finds in the image, a step solves ::
 
-        (J W J' + lam_* I_s + damping D) (dp, -ds) = -J W r + lam_* s,   J = (slopes . fields, U'),
-        w = min(1, lam / |r|),   M <- M exp(sum dp_k G_k),   s <- s + ds
+        (J W J' + lam_* I_s + damping D) (dp, -ds) = -J clip(r, -lam, lam) + lam_* s,   J = (slopes . fields, U'),
+        w = 1 where |r| <= lam, else a quarter of lam / |r|;   M <- M exp(sum dp_k G_k),   s <- s + ds
 
     and is taken if the cost (m / valid) sum huber(r) + lam_*/2 ||s||^2 falls; damping grows tenfold if not. No corner
     of the frame moves by more than ``limits[1]`` in a step; the end is a step below ``limits[0]``, or the number
@@ -58,7 +99,7 @@ def align_image(image, cubic, matrix, code, grid, fields, generators, corners, c
     pixels, and how far the last step moved a corner.
     """
     p, (q, m) = len(fields), components.shape
-    size = p + q
+    size, width = p + q, columns_of(grid)
     lam, lam_star = penalties
     tol, radius, most, still = limits
     J, weighted = np.empty((size, m), image.dtype), np.empty((size, m), image.dtype)
@@ -75,7 +116,7 @@ def align_image(image, cubic, matrix, code, grid, fields, generators, corners, c
     copy_rows(matrix, trial)
     best, damping, moved, steps, share = np.inf, 0.0, np.inf, 0, 0.0
     while True:
-        _warp(image, cubic, trial, grid, values, slopes)
+        _warp(image, cubic, trial, grid, width, values, slopes)
         np.dot(trial_code, components, low_rank)
         cost, valid = _residual(values, low_rank[0], lam, weights)
         inside = 0.0
@@ -93,7 +134,7 @@ def align_image(image, cubic, matrix, code, grid, fields, generators, corners, c
                 break
             _jacobian(J, weighted, weights, slopes, fields)
             np.dot(weighted, J.T, square)
-            _pull(right, weighted, values, code, lam_star * share, p)
+            _pull(right, J, values, code, lam_star * share, p)
         else:
             if moved < tol or steps >= most or damping > _MOST_DAMPED or best == np.inf:
                 break
@@ -113,24 +154,25 @@ def align_image(image, cubic, matrix, code, grid, fields, generators, corners, c
 
 @piece
 def _residual(values, low_rank, lam, weights):
-    """Make values the residual, 0 where nothing is known; its weights, Huber cost and the number of known pixels."""
+    """Make values the clipped residual, 0 where nothing is known; weights, Huber cost and number of known pixels."""
     half, bound, nothing = values.dtype.type(0.5), values.dtype.type(lam), values.dtype.type(0)
+    one, share = values.dtype.type(1), values.dtype.type(OUTLYING)
     total, count = 0.0, 0
     for i in range(values.size):
         known = values[i] == values[i]
         e = values[i] - low_rank[i] if known else nothing
-        size = max(abs(e), bound)
-        weights[i] = bound / size if known else nothing
         r = clip(e, bound)
+        weight = one if r == e else share * bound / abs(e)
+        weights[i] = weight if known else nothing
         total += r * (e - half * r)
         count += known
-        values[i] = e
+        values[i] = r
     return total, count
 
 
 @piece
 def _jacobian(J, weighted, weights, slopes, fields):
-    """J, and J W with the weights min(1, lam / |r|) of the residual; both 0 where nothing is known."""
+    """J, and J W with the weights of the residual; both 0 where nothing is known."""
     nothing = weights.dtype.type(0)
     for k in range(len(fields)):
         for i in range(weights.size):
@@ -142,12 +184,12 @@ def _jacobian(J, weighted, weights, slopes, fields):
 
 
 @piece
-def _pull(right, weighted, residual, code, lam_star, p):
-    """The right-hand side of a step: -J W r, and lam_* s for the codes."""
-    for k in range(len(weighted)):
+def _pull(right, J, residual, code, lam_star, p):
+    """The right-hand side of a step: -J r with the clipped residual, and lam_* s for the codes."""
+    for k in range(len(J)):
         total = residual.dtype.type(0)
         for i in range(residual.size):
-            total += weighted[k, i] * residual[i]
+            total += J[k, i] * residual[i]
         right[k] = -total
     for a in range(len(code)):
         right[p + a] += lam_star * code[a]

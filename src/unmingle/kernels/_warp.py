@@ -12,6 +12,8 @@ from ._compile import announced, compiled, piece
 
 BORDER = 2
 _POLE = sqrt(3.0) - 2.0
+ROUNDING = 1e-3
+"""A place that is outside of an image by less, in pixels, lies on its border."""
 _REACH = 24
 """The filter of cubic splines forgets a pixel after so many: 0.27 to this power is 1e-14."""
 
@@ -189,3 +191,59 @@ def read_cubic(image, x, y):
         drop += falling[k] * here
         slope += down[k] * (leaning[0] * p + leaning[1] * q + leaning[2] * r + leaning[3] * s)
     return value, slope, drop
+
+
+@piece
+def read_shifted(image, cubic, x, y, width, values, slopes):
+    """Values and slopes at places one pixel apart, from (x, y) on, in rows of this width; NaN outside of the image.
+
+    All places lie between their pixels in the same way: rows are mixed first, then columns, both without a branch.
+    """
+    height, one = values.size // width, image.dtype.type(1)
+    right, bottom = image.shape[1] - 2 * BORDER - 1, image.shape[0] - 2 * BORDER - 1
+    i, j = int(np.floor(y + ROUNDING)), int(np.floor(x + ROUNDING))
+    a, b = image.dtype.type(max(x - j, 0.0)), image.dtype.type(max(y - i, 0.0))
+    outer, none = 0 if cubic else 1, image.dtype.type(0)
+    across, leaning = (
+        (_weights(a, one), _slopes(a, one)) if cubic else ((none, one - a, a, none), (none, -one, one, none))
+    )
+    down, falling = (
+        (_weights(b, one), _slopes(b, one)) if cubic else ((none, one - b, b, none), (none, -one, one, none))
+    )
+    for k in range(values.size):
+        values[k], slopes[0, k], slopes[1, k] = np.nan, 0, 0
+    left, end = max(0, -j), min(width, int(np.floor(right + ROUNDING - x)) + 1)
+    top, bottom = max(0, -i), min(height, int(np.floor(bottom + ROUNDING - y)) + 1)
+    if end <= left or bottom <= top:
+        return
+    side, wide = j + left + BORDER - 1, end - left
+    mixed, dropped = np.empty(wide + 3, image.dtype), np.empty(wide + 3, image.dtype)
+    for row in range(top, bottom):
+        r = i + row + BORDER - 1
+        _mix(image[r : r + 4, side : side + wide + 3], outer, down, falling, mixed, dropped)
+        first = row * width + left
+        stop = first + wide
+        _slide(mixed, dropped, outer, across, leaning, values[first:stop], slopes[0, first:stop], slopes[1, first:stop])
+
+
+@piece
+def _mix(rows, outer, down, falling, mixed, dropped):
+    """Rows mixed by their weights, and by the slopes of these: four, or two, of which the outer ones are copies."""
+    p, q, r, s = rows[outer], rows[1], rows[2], rows[3 - outer]
+    for k in range(mixed.size):
+        mixed[k] = down[0] * p[k] + down[1] * q[k] + down[2] * r[k] + down[3] * s[k]
+        dropped[k] = falling[0] * p[k] + falling[1] * q[k] + falling[2] * r[k] + falling[3] * s[k]
+
+
+@piece
+def _slide(mixed, dropped, outer, across, leaning, values, slopes, drops):
+    """Values and slopes from mixed rows: four neighbours by their weights."""
+    a, b, c, d = across
+    e, f, g, h = leaning
+    p, q, r, s = mixed[outer:], mixed[1:], mixed[2:], mixed[3 - outer :]
+    for k in range(values.size):
+        values[k] = a * p[k] + b * q[k] + c * r[k] + d * s[k]
+        slopes[k] = e * p[k] + f * q[k] + g * r[k] + h * s[k]
+    p, q, r, s = dropped[outer:], dropped[1:], dropped[2:], dropped[3 - outer :]
+    for k in range(values.size):
+        drops[k] = a * p[k] + b * q[k] + c * r[k] + d * s[k]
