@@ -5,7 +5,7 @@ Matrices map pixels (x, y, 1) of the aligned frame into the given image.
 
 from ._families import FAMILIES, AlignedFrame, compose, inverse
 from ._joint import align
-from ._learning import Learned, apply, fit, learn_more
+from ._learning import Learned, apply, fit, learn_more, starting_frames
 from ._pyramid import Pyramid
 from ._result import Alignment
 from ._search import Landing, Model, search
@@ -31,4 +31,5 @@ __all__ = [
     "learned_from_store",
     "learned_to_store",
     "search",
+    "starting_frames",
 ]

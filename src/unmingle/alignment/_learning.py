@@ -13,7 +13,7 @@ from ..online import Statistics, block_coordinate_step
 from ._batch import align_jointly, clean, learn
 from ._families import FAMILIES, Matrix
 from ._images import Picture, brightness, read_pictures
-from ._pyramid import Pyramid
+from ._pyramid import Image, Pyramid
 from ._result import Alignment, cut_sharp, outside, taken_apart, trouble
 from ._search import Landing, Model, search
 from ._starts import Pose, Starts, frame_for
@@ -150,6 +150,23 @@ def _applied(model: Model, batch: Batch, n_starts: int = 1, callback: Callback |
             if callback is not None and callback(Progress(done, len(batch.good))):
                 break
         return taken_apart(model, batch.pictures, found, batch.starts, batch.notes)
+
+
+def starting_frames(learned: Learned, images: Any, starts: Any = None) -> Image:
+    """The frames of images where their search would start, (n, height, width), NaN where nothing is known.
+
+    Parameters
+    ----------
+    learned : Learned
+        The model.
+    images, starts : any
+        As for `align`.
+    """
+    model = learned.model
+    batch = _batch(read_pictures(images), starts, model, learned.pose)
+    pairs = zip(batch.pictures, batch.starts, strict=True)
+    frames = np.stack([cut_sharp(model, picture.grey, start) for picture, start in pairs])
+    return frames.reshape(-1, model.frame.height, model.frame.width)
 
 
 def learn_more(

@@ -20,6 +20,7 @@ from ..alignment import (
     learn_more,
     learned_from_store,
     learned_to_store,
+    starting_frames,
 )
 from ..iterate import Callback
 from ._base import Array
@@ -236,6 +237,22 @@ class Aligner(BaseEstimator):
         """
         check_is_fitted(self)
         return apply(self._learned, images, starts, n_starts=self.n_starts, callback=callback)
+
+    def starting_frames(self, images: Any, starts: Any = None) -> Array:
+        """The frames of images as they are, where their search starts.
+
+        Parameters
+        ----------
+        images, starts : any
+            As in `fit`.
+
+        Returns
+        -------
+        array of shape (n, height, width)
+            NaN where an image does not reach.
+        """
+        check_is_fitted(self)
+        return starting_frames(self._learned, images, starts)
 
     @property
     def components_(self) -> Array:
