@@ -5,8 +5,8 @@ Matrices map pixels (x, y, 1) of the aligned frame into the given image.
 
 from ._families import FAMILIES, AlignedFrame, compose, inverse
 from ._joint import align
-from ._learning import Learned, apply, fit, learn_more, starting_frames
-from ._pyramid import Pyramid
+from ._learning import Learned, apply, fit, learn_more, starting_parts
+from ._pyramid import Grid, Pyramid, spline_of
 from ._result import Alignment
 from ._search import Landing, Model, search
 from ._starts import Pose
@@ -17,6 +17,7 @@ __all__ = [
     "LEARNED",
     "AlignedFrame",
     "Alignment",
+    "Grid",
     "Landing",
     "Learned",
     "Model",
@@ -31,5 +32,6 @@ __all__ = [
     "learned_from_store",
     "learned_to_store",
     "search",
-    "starting_frames",
+    "spline_of",
+    "starting_parts",
 ]

@@ -13,7 +13,7 @@ from ..online import Statistics, block_coordinate_step
 from ._batch import align_jointly, clean, learn
 from ._families import FAMILIES, Matrix
 from ._images import Picture, brightness, read_pictures
-from ._pyramid import Image, Pyramid
+from ._pyramid import Pyramid
 from ._result import Alignment, cut_sharp, outside, taken_apart, trouble
 from ._search import Landing, Model, search
 from ._starts import Pose, Starts, frame_for
@@ -152,8 +152,8 @@ def _applied(model: Model, batch: Batch, n_starts: int = 1, callback: Callback |
         return taken_apart(model, batch.pictures, found, batch.starts, batch.notes)
 
 
-def starting_frames(learned: Learned, images: Any, starts: Any = None) -> Image:
-    """The frames of images where their search would start, (n, height, width), NaN where nothing is known.
+def starting_parts(learned: Learned, images: Any, starts: Any = None) -> Alignment:
+    """Images taken apart as they are, without a search.
 
     Parameters
     ----------
@@ -164,9 +164,11 @@ def starting_frames(learned: Learned, images: Any, starts: Any = None) -> Image:
     """
     model = learned.model
     batch = _batch(read_pictures(images), starts, model, learned.pose)
-    pairs = zip(batch.pictures, batch.starts, strict=True)
-    frames = np.stack([cut_sharp(model, picture.grey, start) for picture, start in pairs])
-    return frames.reshape(-1, model.frame.height, model.frame.width)
+    found = [
+        None if note else Landing(start, model.code, moved=0.0)
+        for start, note in zip(batch.starts, batch.notes, strict=True)
+    ]
+    return taken_apart(model, batch.pictures, found, batch.starts, batch.notes)
 
 
 def learn_more(

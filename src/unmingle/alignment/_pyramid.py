@@ -118,9 +118,13 @@ class Grid:
 
     def cut(self, image: Image, matrix: Matrix, *, cubic: bool) -> Image:
         """The frame cut out of a level of an image, (m,), NaN where the image does not reach or is not known."""
+        return self.cut_with_slopes(image, matrix, cubic=cubic)[0]
+
+    def cut_with_slopes(self, image: Image, matrix: Matrix, *, cubic: bool = True) -> tuple[Image, Image]:
+        """The same, and its slopes along the centred and scaled axes, (2, m)."""
         values, slopes = np.empty(self.grid.shape[1], np.float32), np.empty(self.grid.shape, np.float32)
         kernels.warp_image(image, cubic, self.matrix(matrix), self.grid, values, slopes)
-        return values
+        return values, slopes
 
     def cut_all(self, pyramids: Any, matrices: Matrix) -> Image:
         """The frames cut out of this level of many images, (n, m)."""

@@ -74,7 +74,7 @@ def run(
             written["model"] = target / "aligner.safetensors"
             aligner.save(written["model"])
         written["page"] = target / "align.html"
-        before = aligner.starting_frames(images.images)
+        before = aligner.starting_parts(images.images).images
         text = app.report_page(folder.resolve().name, images, done, before, aligner.family)
         written["page"].write_text(text, encoding="utf-8")
     _tell(images, done, aligner, written, quiet=quiet, as_json=as_json)

@@ -20,7 +20,7 @@ from ..alignment import (
     learn_more,
     learned_from_store,
     learned_to_store,
-    starting_frames,
+    starting_parts,
 )
 from ..iterate import Callback
 from ._base import Array
@@ -238,8 +238,8 @@ class Aligner(BaseEstimator):
         check_is_fitted(self)
         return apply(self._learned, images, starts, n_starts=self.n_starts, callback=callback)
 
-    def starting_frames(self, images: Any, starts: Any = None) -> Array:
-        """The frames of images as they are, where their search starts.
+    def starting_parts(self, images: Any, starts: Any = None) -> Alignment:
+        """Images taken apart as they are, where their search starts: what alignment is to be compared with.
 
         Parameters
         ----------
@@ -248,11 +248,10 @@ class Aligner(BaseEstimator):
 
         Returns
         -------
-        array of shape (n, height, width)
-            NaN where an image does not reach.
+        Alignment
         """
         check_is_fitted(self)
-        return starting_frames(self._learned, images, starts)
+        return starting_parts(self._learned, images, starts)
 
     @property
     def components_(self) -> Array:

@@ -26,8 +26,8 @@ def report_page(name: str, folder: Folder, done: Alignment, before: NDArray[np.f
         The images.
     done : Alignment
         What came of them.
-    before : array of shape (n, height, width)
-        The frames where the search started, see `unmingle.alignment.cut_out`.
+    before : array of shape (n, height, width) or (n, height, width, 3)
+        The frames where the search started.
     transform : str
         The family of transformations.
     """
@@ -50,7 +50,7 @@ def report_page(name: str, folder: Folder, done: Alignment, before: NDArray[np.f
 
 
 def _means(done: Alignment, before: NDArray[np.float32], good: NDArray[np.intp]) -> list[str]:
-    pictures = {"mean before": _mean(before[good]), "mean after": _mean(_grey(done.images[good]))}
+    pictures = {"mean before": _mean(_grey(before[good])), "mean after": _mean(_grey(done.images[good]))}
     pictures["mean of the low-rank parts"] = done.low_rank[good].mean(axis=0)
     rows = report.picture_rows({title: [report.image(picture, title)] for title, picture in pictures.items()})
     figures = {
