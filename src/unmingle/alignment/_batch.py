@@ -20,7 +20,7 @@ from ..decomposition import decompose
 from ..online import Statistics, direct_step
 from ._families import AlignedFrame, Matrix, compose, inverse
 from ._pyramid import Grid, Image, Pyramid, spline_of
-from ._search import Landing, Model, descend, rank_at
+from ._search import Landing, Model, descend, rank_at, search
 
 ROUNDS = 6
 """At a level, at most so many with the full rank. More lower the cost by a hundredth, but bring drawn faces no nearer
@@ -31,7 +31,7 @@ STEPS = 4
 """Gauss-Newton steps of each image in a round."""
 TOL, MOST = 1e-3, 100
 """Components in between need no more."""
-USUAL = 0.95
+DEAR, USUAL = 2.0, 0.95
 PASSES = 10
 """Passes of robust regression for the components of the levels."""
 
@@ -149,6 +149,8 @@ def learn(
     usual = usual_size(frames - codes @ components[:, : frames.shape[1]])
     code = np.median(codes, axis=0)
     model = replace(plan, components=components, code=code, usual=max(usual, plan.outlier_penalty))
+    ends = (search(model, *one, coarsest=0) for one in zip(pyramids, matrices, codes, strict=True))
+    model = replace(model, dear=DEAR * float(np.median([end.cost for end in ends])))
     return model, statistics, codes
 
 

@@ -8,7 +8,7 @@ which is (5) of the transformed image with the best outliers put in. Gauss-Newto
 themselves, steps of M alone with s solved for would need many more.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -24,13 +24,16 @@ WIDENING = 3.0
 """Each coarser level has so many times the outlier penalty of the next finer one."""
 RADIUS = 1.5
 """A step moves no corner by more pixels of its level."""
-COARSE_TOL, FINE_TOL = 0.02, 0.001
+COARSE_TOL, FINE_TOL = 0.05, 0.005
 """The last step is shorter than so many pixels of the level."""
 COARSE_STEPS, FINE_STEPS = 20, 40
 STILL = 2
 """Steps at the start that look for the code alone."""
 APART = 2.0
 """Pixels of the coarsest level between starts, if there are several."""
+AGAIN, LOSS = 3, 0.1
+"""An image that ends dear is searched for once more, from so many starts along each axis; where it ends then may show
+less of the frame by this share at most."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Model:
     outlier_penalty: float
     usual: float = 0.0
     """How far 95 % of the pixels of training images were from the low-rank part."""
+    dear: float = np.inf
+    """A cost that tells of a wrong place: twice that of the usual training image."""
 
     @classmethod
     def plan(cls, frame: AlignedFrame, family: str, rank_penalty: float, outlier_penalty: float) -> "Model":
@@ -109,7 +114,9 @@ def search(
 ) -> Landing:
     """Align an image, level by level.
 
-    Cost: about 15 to 20 steps of `unmingle.kernels.align_image`, half of them at the finest level.
+    An image whose cost is twice the usual one is searched for again from nine starts, and the better end is taken.
+
+    Cost: about 15 steps of `unmingle.kernels.align_image`, half of them at the finest level.
 
     Parameters
     ----------
@@ -127,12 +134,18 @@ def search(
         The first level; by default the coarsest.
     """
     first = len(model.levels) - 1 if coarsest is None else min(coarsest, len(model.levels) - 1)
-    code = model.code if code is None else code
-    begin = np.asarray(start, dtype=np.float64)
-    found = min(
-        (_look(model, pyramid, first, Landing(place, code), code, STILL) for place in _around(begin, n_starts, first)),
-        key=lambda one: one.cost,
-    )
+    begin, code = np.asarray(start, dtype=np.float64), model.code if code is None else code
+    found = _from_coarse(model, pyramid, first, _around(begin, n_starts, first), code)
+    if found.cost <= model.dear or n_starts > 1 or first == 0:
+        return found
+    other = _from_coarse(model, pyramid, first, _around(begin, AGAIN, first), code)
+    return other if other.cost < found.cost and other.valid >= found.valid - LOSS else found
+
+
+def _from_coarse(model: Model, pyramid: Pyramid, first: int, places: Iterable[Matrix], code: Image) -> Landing:
+    """Search at the first level from several places, and go on with the best of them."""
+    tried = [_look(model, pyramid, first, Landing(place, code), code, STILL) for place in places]
+    found = min(tried, key=lambda one: one.cost)
     for number in reversed(range(first)):
         found = _look(model, pyramid, number, found, code)
     return found

@@ -23,6 +23,7 @@ LEARNED = Record(
         "rank_penalty": POSITIVE,
         "outlier_penalty": POSITIVE,
         "usual": POSITIVE,
+        "dear": POSITIVE,
         "A": Array(("float64",), "q", "q"),
         "B": Array(FLOATS, "q", "all"),
         "weight": Number(0.0),
@@ -46,6 +47,7 @@ def learned_to_store(learned: Learned) -> dict[str, Any]:
         "rank_penalty": model.rank_penalty,
         "outlier_penalty": model.outlier_penalty,
         "usual": model.usual,
+        "dear": model.dear,
         "A": A,
         "B": B,
         "weight": weight,
@@ -61,6 +63,8 @@ def learned_from_store(content: dict[str, Any]) -> Learned:
     if content["components"].shape[1] != frame.height * frame.width + sum(places_at(frame)):
         raise ValueError(f"components should have columns for a frame of {frame.height} x {frame.width} pixels")
     plan = Model.plan(frame, content["family"], content["rank_penalty"], content["outlier_penalty"])
-    model = replace(plan, components=content["components"], code=content["code"], usual=content["usual"])
+    model = replace(
+        plan, components=content["components"], code=content["code"], usual=content["usual"], dear=content["dear"]
+    )
     statistics = Statistics(content["A"], content["B"], content["weight"], content["decay"])
     return Learned(model, statistics, Pose(content["side"], content["landmarks"]))

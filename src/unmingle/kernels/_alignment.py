@@ -133,7 +133,7 @@ def align_image(image, cubic, matrix, code, grid, fields, generators, corners, c
             if moved < tol or steps >= most:
                 break
             _jacobian(J, weighted, weights, slopes, fields)
-            np.dot(weighted, J.T, square)
+            _products(weighted, J, square)
             _pull(right, J, values, code, lam_star * share, p)
         else:
             if moved < tol or steps >= most or damping > _MOST_DAMPED or best == np.inf:
@@ -181,6 +181,17 @@ def _jacobian(J, weighted, weights, slopes, fields):
     for k in range(len(J)):
         for i in range(weights.size):
             weighted[k, i] = weights[i] * J[k, i]
+
+
+@piece
+def _products(weighted, J, square):
+    """The lower triangle of J W J': for so few rows, loops are several times as fast as BLAS."""
+    for a in range(len(J)):
+        for b in range(a + 1):
+            total = J.dtype.type(0)
+            for i in range(J.shape[1]):
+                total += weighted[a, i] * J[b, i]
+            square[a, b] = total
 
 
 @piece
