@@ -4,6 +4,7 @@ Matrices map pixels (x, y, 1) of the aligned frame into the given image.
 """
 
 from ._families import FAMILIES, AlignedFrame, compose, inverse
+from ._follower import Follower
 from ._joint import align
 from ._learning import Learned, apply, fit, learn_more, starting_parts
 from ._pyramid import Grid, Pyramid, spline_of
@@ -17,6 +18,7 @@ __all__ = [
     "LEARNED",
     "AlignedFrame",
     "Alignment",
+    "Follower",
     "Grid",
     "Landing",
     "Learned",

@@ -14,7 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...alignment import Alignment, Learned, apply, compose, fit, inverse, starting_parts
+from ...alignment import (
+    Alignment,
+    Learned,
+    Model,
+    Pyramid,
+    apply,
+    compose,
+    fit,
+    inverse,
+    search,
+    starting_parts,
+)
 from ._data import FacesApart, covered, random_change, shifted, warped
 from ._rasl import rasl
 
@@ -25,7 +36,7 @@ LARGEST = 3.0
 PENALTIES = (0.1, 0.01)
 """The paper's."""
 WITHOUT_OPENCV = "OpenCV is not installed, so ECC is left out: pip install opencv-contrib-python-headless."
-OURS, ECC, RASL = "unmingle", "ECC to the mean face", "RASL, the whole set at once"
+OURS, SEARCH, ECC, RASL = "unmingle", "its search alone", "ECC to the mean face", "RASL, the whole set at once"
 _ROUNDS, _EPS, _BLUR = 200, 1e-6, 5
 """Of ECC: iterations and precision at which it is most exact here, and its default blur."""
 
@@ -70,7 +81,7 @@ def shift_trials(faces: FacesApart, per_face: int, *, cover: bool, seed: int = 0
     costs: list[Array] = []
     for train, test in faces.folds():
         learned, aligned = learnt_from(faces, train)
-        methods = {OURS: _ours(learned)}
+        methods = {OURS: _ours(learned), SEARCH: _search_of(learned.model)}
         if cv2 is not None:
             methods[ECC] = _ecc(cv2, np.nanmean(aligned.images, axis=0))
         for number in test:
@@ -109,6 +120,10 @@ def _costs(learned: Learned, image: Array, start: Array) -> Array:
 
 def _ours(learned: Learned) -> Callable[[Array, Array], Array]:
     return lambda image, start: apply(learned, [image], start[None]).matrices[0]
+
+
+def _search_of(model: Model) -> Callable[[Array, Array], Array]:
+    return lambda image, start: search(model, Pyramid.of(image, len(model.levels)), start).matrix
 
 
 def _ecc(cv2: Any, template: Array) -> Callable[[Array, Array], Array]:
