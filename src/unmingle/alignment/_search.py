@@ -31,9 +31,9 @@ STILL = 2
 """Steps at the start that look for the code alone."""
 APART = 2.0
 """Pixels of the coarsest level between starts, if there are several."""
-AGAIN, LOSS = 3, 0.1
-"""An image that ends dear is searched for once more, from so many starts along each axis; where it ends then may show
-less of the frame by this share at most."""
+AGAIN, NEAR, LOSS = 3, 0.5, 0.1
+"""An image that ends dear is searched for once more, from so many starts along each axis, so many pixels of the
+coarsest level apart; where it ends then may show less of the frame by this share at most."""
 
 
 @dataclass(frozen=True)
@@ -135,10 +135,10 @@ def search(
     """
     first = len(model.levels) - 1 if coarsest is None else min(coarsest, len(model.levels) - 1)
     begin, code = np.asarray(start, dtype=np.float64), model.code if code is None else code
-    found = _from_coarse(model, pyramid, first, _around(begin, n_starts, first), code)
+    found = _from_coarse(model, pyramid, first, _around(begin, n_starts, APART * 2.0**first), code)
     if found.cost <= model.dear or n_starts > 1 or first == 0:
         return found
-    other = _from_coarse(model, pyramid, first, _around(begin, AGAIN, first), code)
+    other = _from_coarse(model, pyramid, first, _around(begin, AGAIN, NEAR * 2.0**first), code)
     return other if other.cost < found.cost and other.valid >= found.valid - LOSS else found
 
 
@@ -158,9 +158,9 @@ def _look(model: Model, pyramid: Pyramid, number: int, found: Landing, code: Ima
     return descend(level, pyramid.levels[number], atoms, found._replace(code=known), model.penalties(level), still)
 
 
-def _around(start: Matrix, count: int, number: int) -> Iterator[Matrix]:
+def _around(start: Matrix, count: int, apart: float) -> Iterator[Matrix]:
     """Matrices on a square grid of shifts round the start."""
-    shifts = APART * 2.0**number * (np.arange(count) - 0.5 * (count - 1))
+    shifts = apart * (np.arange(count) - 0.5 * (count - 1))
     for x, y in product(shifts, shifts):
         yield start @ np.array([[1.0, 0.0, x], [0.0, 1.0, y], [0.0, 0.0, 1.0]])
 
