@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image
 
 from unmingle import (
+    Aligner,
     Encoder,
     LearnedRobustNMF,
     LearnedRobustPCA,
@@ -25,6 +26,7 @@ from unmingle.apps.video import Stream
 from unmingle.encoder import SequenceEncoder
 from unmingle.learn import MaskBatch, SequenceNetwork, train, train_masks
 from unmingle.media import SoundWriter
+from unmingle.synth import displaced_faces
 
 M = 12
 RATE = 8000
@@ -43,7 +45,7 @@ STRANGE_NAMES = [
 ]  # fmt: skip
 KINDS = [
     "RobustPCA", "RobustNMF", "Encoder", "VideoStream", "AudioStream", "OnlineRobustPCA", "OnlineRobustNMF",
-    "LearnedRobustPCA", "Training", "VoiceModel", "SequenceEncoder",
+    "LearnedRobustPCA", "Training", "VoiceModel", "SequenceEncoder", "Aligner",
 ]  # fmt: skip
 VALUES = [np.nan, np.inf, -np.inf, 0.0, -1.0, 1.0, 1e-320, 1e-30, 1e30, 1e308, 3.4e38]
 
@@ -182,6 +184,7 @@ def write_models(folder):
         for pixels in frames(count, colour=name == "colour"):
             stream.push(pixels)
         stream.save(folder / f"{name}.safetensors")
+    Aligner().fit(displaced_faces(6, shape=(20, 20), random_state=0).images).save(folder / "aligner.safetensors")
     write_sound_streams(folder)
     for name, begin in TRAININGS.items():
         begin(folder / f"{name}.training")(callback=lambda progress: progress.done >= 5)

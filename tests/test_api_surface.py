@@ -8,6 +8,8 @@ import pytest
 import unmingle
 
 CLASSES_AND_FUNCTIONS = [
+    "Aligner",
+    "Alignment",
     "Decomposition",
     "Encoder",
     "LearnedRobustNMF",
@@ -16,11 +18,13 @@ CLASSES_AND_FUNCTIONS = [
     "OnlineRobustPCA",
     "RobustNMF",
     "RobustPCA",
+    "align",
     "decompose",
     "load",
     "penalty_max",
 ]
 SUBMODULES = [
+    "alignment",
     "apps",
     "cells",
     "distributed",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from os import PathLike
 
+    from . import alignment as alignment
     from . import apps as apps
     from . import cells as cells
     from . import distributed as distributed
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
     from . import solvers as solvers
     from . import store as store
     from . import synth as synth
+    from .alignment import Alignment as Alignment
+    from .alignment import align as align
     from .decomposition import Decomposition as Decomposition
     from .decomposition import decompose as decompose
     from .decomposition import penalty_max as penalty_max
     from .encoder import Encoder as Encoder
+    from .estimators import Aligner as Aligner
     from .estimators import LearnedRobustNMF as LearnedRobustNMF
     from .estimators import LearnedRobustPCA as LearnedRobustPCA
     from .estimators import OnlineRobustNMF as OnlineRobustNMF
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULE_OF = {
+    "Aligner": "estimators",
+    "Alignment": "alignment",
     "Decomposition": "decomposition",
     "Encoder": "encoder",
     "LearnedRobustNMF": "estimators",
@@ -46,10 +52,12 @@ _MODULE_OF = {
     "OnlineRobustPCA": "estimators",
     "RobustNMF": "estimators",
     "RobustPCA": "estimators",
+    "align": "alignment",
     "decompose": "decomposition",
     "penalty_max": "decomposition",
 }
 _EXTRA_OF = {
+    "alignment": "",
     "apps": "",
     "cells": "",
     "distributed": "dask",

@@ -1,5 +1,6 @@
 """Estimators that follow scikit-learn's conventions; the mathematics is elsewhere."""
 
+from ._aligner import Aligner
 from ._learned import LearnedRobustPCA
 from ._learned_nmf import LearnedRobustNMF
 from ._online import OnlineRobustPCA
@@ -9,6 +10,7 @@ from ._robust_nmf import RobustNMF
 from ._robust_pca import RobustPCA
 
 __all__ = [
+    "Aligner",
     "Distributable",
     "Found",
     "LearnedRobustNMF",

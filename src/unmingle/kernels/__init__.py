@@ -7,6 +7,7 @@ Sums may be reordered (they are vectorised), nothing else is relaxed. All kernel
 named outputs, and are compiled on first use and cached on disk.
 """
 
+from ._alignment import align_image, warp_image
 from ._encoder import encode_layers
 from ._factors import nonnegative_descent, nonnegative_sweep
 from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
@@ -20,12 +21,15 @@ from ._sequence import carry_codes
 from ._stream import cleaning_pass
 from ._video_detection import Scenery, Workspace, detect_in_frame, frame_codes, zeros_for
 from ._video_learning import KNOWN, LearningState, learn_from_frame
+from ._warp import BORDER, halve_image, pad_image, smooth_image, spline_coefficients
 
 __all__ = [
+    "BORDER",
     "KNOWN",
     "LearningState",
     "Scenery",
     "Workspace",
+    "align_image",
     "alternation_pass",
     "carry_codes",
     "cleaning_pass",
@@ -36,6 +40,7 @@ __all__ = [
     "detect_in_frame",
     "encode_layers",
     "frame_codes",
+    "halve_image",
     "huber_sums",
     "huber_sweep",
     "learn_from_frame",
@@ -47,7 +52,11 @@ __all__ = [
     "nonnegative_descent",
     "nonnegative_projection",
     "nonnegative_sweep",
+    "pad_image",
     "read_at_speed",
+    "smooth_image",
+    "spline_coefficients",
     "splitting_sweep",
+    "warp_image",
     "zeros_for",
 ]

@@ -11,6 +11,8 @@ from ._losses import LOSSES, Loss, imitation, masked, source, unsupervised
 if TYPE_CHECKING:
     from ..encoder import exact_answer as exact_answer
     from ..encoder import robust_weights as robust_weights
+    from ._aligned import Aligned as Aligned
+    from ._aligned import align_through as align_through
     from ._masking import MaskBatch as MaskBatch
     from ._masking import MaskLook as MaskLook
     from ._masking import masking_loss as masking_loss
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOSSES",
+    "Aligned",
     "Answer",
     "Block",
     "GatedNetwork",
@@ -40,6 +43,7 @@ __all__ = [
     "PartialNetwork",
     "SequenceNetwork",
     "Training",
+    "align_through",
     "exact_answer",
     "imitation",
     "masked",
@@ -54,6 +58,7 @@ __all__ = [
 ]
 
 _MODULE_OF = {
+    "Aligned": "unmingle.learn._aligned",
     "Answer": "unmingle.learn._network",
     "Block": "unmingle.learn._network",
     "GatedNetwork": "unmingle.learn._rivals",
@@ -64,6 +69,7 @@ _MODULE_OF = {
     "PartialNetwork": "unmingle.learn._rivals",
     "SequenceNetwork": "unmingle.learn._sequence",
     "Training": "unmingle.learn._training",
+    "align_through": "unmingle.learn._aligned",
     "exact_answer": "unmingle.encoder",
     "masking_loss": "unmingle.learn._masking",
     "rfft": "unmingle.learn._masking",

@@ -11,7 +11,7 @@ from ..linalg import empty_apart
 
 
 class _Clipped(torch.autograd.Function):
-    """r = clip(x, d - t, d + t): the derivative is 0 where r = x, and 1 by d and +-1 by t elsewhere."""
+    """r = clip(x, d - t, d + t): the derivative is 1 by x where r = x, and 1 by d and +-1 by t elsewhere."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, d: Tensor, t: Tensor, one_sided: bool) -> Tensor:
@@ -23,15 +23,15 @@ class _Clipped(torch.autograd.Function):
         return r
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[None, Tensor, Tensor, None]:
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, Tensor, Tensor, None]:
         x, r = ctx.saved_tensors
         by_d, by_t = torch.empty_like(r), r.new_zeros(r.shape[1])
         kernels.clip_slopes(x.numpy(), r.numpy(), slope.contiguous().numpy(), by_d.numpy(), by_t.numpy())
-        return None, by_d, by_t, None
+        return slope - by_d if ctx.needs_input_grad[0] else None, by_d, by_t, None
 
 
 class _MisfitCost(torch.autograd.Function):
-    """1/2 ||x - Us - o||^2 + lam ||o||_1 of each sample, differentiable by Us and o."""
+    """1/2 ||x - Us - o||^2 + lam ||o||_1 of each sample, differentiable by x, Us and o."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, low_rank: Tensor, outliers: Tensor, lam: Tensor) -> Tensor:
@@ -43,12 +43,12 @@ class _MisfitCost(torch.autograd.Function):
         return cost
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[None, Tensor, Tensor, None]:
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, Tensor, Tensor, None]:
         misfit, outliers, lam = ctx.saved_tensors
         by_low_rank, by_outliers = torch.empty_like(misfit), torch.empty_like(misfit)
         parts = (part.contiguous().numpy() for part in (misfit, outliers, lam, slope))
         kernels.misfit_slopes(*parts, by_low_rank.numpy(), by_outliers.numpy())
-        return None, by_low_rank, by_outliers, None
+        return -by_low_rank if ctx.needs_input_grad[0] else None, by_low_rank, by_outliers, None
 
 
 def clipped(x: Tensor, d: Tensor, known: Tensor | None, t: Tensor, one_sided: bool) -> Tensor:

@@ -2,7 +2,7 @@
 
 from ._arrays import IMAGE_RATE
 from ._errors import IncompleteError, MediaError, SizesDifferError
-from ._images import IMAGE_SUFFIXES, Images, read_image, read_images
+from ._images import IMAGE_SUFFIXES, Images, image_paths, read_image, read_images, read_pixels
 from ._pixels import check_pixels, described
 from ._places import open_frames
 from ._relay import Frame
@@ -33,11 +33,13 @@ __all__ = [
     "described",
     "encode_jpeg",
     "encode_sound",
+    "image_paths",
     "open_frames",
     "open_sound",
     "open_writer",
     "read_image",
     "read_images",
+    "read_pixels",
     "read_sound",
     "sound_paths",
 ]

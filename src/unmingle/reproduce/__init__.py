@@ -17,5 +17,6 @@ EXPERIMENTS = {
         Experiment("audio", "voice and music of songs", "audio._run"),
         Experiment("voices", "networks for voices on songs and singers left out", "voices._run"),
         Experiment("video", "films, with masks", "video._run"),
+        Experiment("alignment", "faces that are not aligned", "alignment._run"),
     )
 }

@@ -2,6 +2,7 @@
 
 from ._canvas import Scene
 from ._crowd import crowd_scene
+from ._faces import Faces, displaced_faces
 from ._matrices import Mixture, low_rank_plus_sparse
 from ._shaking import shaking_scene
 from ._song import Song, song
@@ -10,11 +11,13 @@ from ._street import surveillance_scene
 from ._water import water_scene
 
 __all__ = [
+    "Faces",
     "Mixture",
     "Scene",
     "Song",
     "StreamBlock",
     "crowd_scene",
+    "displaced_faces",
     "low_rank_plus_sparse",
     "nonnegative_stream",
     "shaking_scene",

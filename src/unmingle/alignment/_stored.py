@@ -1,0 +1,70 @@
+"""What files hold of learnt alignments."""
+
+from dataclasses import replace
+from typing import Any
+
+from .._schema import FLOATS, POSITIVE, Array, Count, Number, OneOf, Record, maybe
+from ..online import Statistics
+from ._families import FAMILIES, AlignedFrame
+from ._learning import Learned
+from ._pyramid import places_at
+from ._search import Model
+from ._starts import SMALLEST, Pose
+
+LONGEST = 2**15
+"""Pixels of a frame along an axis."""
+SHAPE = {"height": Count(SMALLEST, LONGEST), "width": Count(SMALLEST, LONGEST)}
+LEARNED = Record(
+    {
+        "family": OneOf(*FAMILIES),
+        **SHAPE,
+        "components": Array(("float32",), "q", "all"),
+        "code": Array(("float32",), "q"),
+        "rank_penalty": POSITIVE,
+        "outlier_penalty": POSITIVE,
+        "usual": POSITIVE,
+        "dear": POSITIVE,
+        "A": Array(("float64",), "q", "q"),
+        "B": Array(FLOATS, "q", "all"),
+        "weight": Number(0.0),
+        "decay": Number(0.0, 1.0),
+        "side": POSITIVE,
+        "landmarks": maybe(Array(("float64",), "k", 2)),
+    }
+)
+"""The rules of `learned_to_store`."""
+
+
+def learned_to_store(learned: Learned) -> dict[str, Any]:
+    """Give the tree of a learnt alignment."""
+    model, (A, B, weight, decay), (side, landmarks) = learned
+    return {
+        "family": model.family,
+        "height": model.frame.height,
+        "width": model.frame.width,
+        "components": model.components,
+        "code": model.code,
+        "rank_penalty": model.rank_penalty,
+        "outlier_penalty": model.outlier_penalty,
+        "usual": model.usual,
+        "dear": model.dear,
+        "A": A,
+        "B": B,
+        "weight": weight,
+        "decay": decay,
+        "side": side,
+        "landmarks": landmarks,
+    }
+
+
+def learned_from_store(content: dict[str, Any]) -> Learned:
+    """Take it back."""
+    frame = AlignedFrame(content["height"], content["width"])
+    if content["components"].shape[1] != frame.height * frame.width + sum(places_at(frame)):
+        raise ValueError(f"components should have columns for a frame of {frame.height} x {frame.width} pixels")
+    plan = Model.plan(frame, content["family"], content["rank_penalty"], content["outlier_penalty"])
+    model = replace(
+        plan, components=content["components"], code=content["code"], usual=content["usual"], dear=content["dear"]
+    )
+    statistics = Statistics(content["A"], content["B"], content["weight"], content["decay"])
+    return Learned(model, statistics, Pose(content["side"], content["landmarks"]))

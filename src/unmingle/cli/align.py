@@ -1,0 +1,117 @@
+"""The command `unmingle align`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._shared import console
+from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty
+from ._shared.paths import ready_folder
+
+if TYPE_CHECKING:
+    from ..alignment import Alignment
+    from ..apps.alignment import Folder
+
+
+class Transform(StrEnum):
+    """The families of `unmingle.align`."""
+
+    TRANSLATION = "translation"
+    EUCLIDEAN = "euclidean"
+    SIMILARITY = "similarity"
+    AFFINE = "affine"
+    PROJECTIVE = "projective"
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of images, of one or of several sizes.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where results go.")] = Path("aligned"),
+    transform: Annotated[Transform, typer.Option(help="What may have happened to an image.")] = Transform.TRANSLATION,
+    height: Annotated[int | None, typer.Option(min=8, help="Pixels of the aligned frame; with --width.")] = None,
+    width: Annotated[int | None, typer.Option(min=8, help="Pixels of the aligned frame; with --height.")] = None,
+    components: Annotated[int, typer.Option(min=1, help="Largest rank allowed.")] = 8,
+    starts: Annotated[
+        int, typer.Option(min=1, max=9, help="With --model: searches along each axis, for large displacements.")
+    ] = 1,
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Align with this model, instead of with each other.")
+    ] = None,
+    rank_penalty: RankPenalty = "auto",
+    outlier_penalty: OutlierPenalty = "auto",
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Align images of the same thing, and take each apart into what all have in common and what stands out.
+
+    Writes the aligned images, their low-rank parts and outliers, a table of the transformations, the model, which
+    aligns other images of the same thing, and a page to look at. What is aligned of coloured images is their grey.
+    """
+    if (height is None) != (width is None):
+        raise typer.BadParameter("--height and --width belong together.")
+    with console.warnings_as_sentences():
+        from ..apps import alignment as app
+
+        images, target = app.read_folder(folder), ready_folder(out)
+        shape = None if height is None or width is None else (height, width)
+        with console.counter(f"Aligning {folder.name}", None, quiet=quiet) as advance:
+            aligner, done = _aligned(
+                images,
+                model,
+                {
+                    "transform": transform.value,
+                    "shape": shape,
+                    "n_components": components,
+                    "rank_penalty": rank_penalty,
+                    "outlier_penalty": outlier_penalty,
+                    "n_starts": starts,
+                },
+                advance,
+            )
+        written = app.write_results(images, done, target)
+        if model is None:
+            written["model"] = target / "aligner.safetensors"
+            aligner.save(written["model"])
+        written["page"] = target / "align.html"
+        before = aligner.starting_parts(images.images).images
+        text = app.report_page(folder.resolve().name, images, done, before, aligner.family)
+        written["page"].write_text(text, encoding="utf-8")
+    _tell(images, done, aligner, written, quiet=quiet, as_json=as_json)
+
+
+def _aligned(images: "Folder", model: Path | None, settings: dict[str, Any], advance: Any) -> tuple[Any, "Alignment"]:
+    from .. import load
+    from ..estimators import Aligner
+
+    if model is None:
+        aligner = Aligner(**settings)
+        return aligner, aligner.fit_transform(images.images, callback=advance)
+    aligner = load(model)
+    if not isinstance(aligner, Aligner):
+        raise ValueError(f"{model} holds a {type(aligner).__name__}; expected an Aligner.")
+    aligner.set_params(n_starts=settings["n_starts"])
+    return aligner, aligner.transform(images.images, callback=advance)
+
+
+def _tell(
+    images: "Folder", done: "Alignment", aligner: Any, written: dict[str, Path], *, quiet: bool, as_json: bool
+) -> None:
+    failed = {name: note for name, note in zip(images.names, done.notes, strict=True) if note} | images.unread
+    good = int(done.ok.sum())
+    if as_json:
+        figures = {"images": len(images.names) + len(images.unread), "aligned": good, "not_aligned": failed}
+        cost = float(done.cost[done.ok].mean()) if good else None
+        shape = {"height": aligner.shape_[0], "width": aligner.shape_[1], "components": aligner.n_components_}
+        console.print_json({**figures, **shape, "mean_cost": cost, "written": written})
+        return
+    for name, note in failed.items():
+        console.say(note if name in note else f"{name} is not aligned. {note}")
+    if not quiet:
+        pairs = {
+            "aligned": f"{good} of {len(images.names) + len(images.unread)} images, by {aligner.family}",
+            "frame": f"{aligner.shape_[1]} x {aligner.shape_[0]} pixels",
+            "components": str(aligner.n_components_),
+            "mean cost": f"{done.cost[done.ok].mean():.4g}" if good else "none",
+        }
+        console.show(console.facts(pairs), **written)

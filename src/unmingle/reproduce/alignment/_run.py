@@ -1,0 +1,81 @@
+"""The experiment: the paper's figure, and tables of errors, times and costs."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...iterate import Callback, Progress
+from .._experiment import Table
+from .._writing import write_text
+from ._data import read_sets
+from ._page import alignment_page, figure_of
+from ._trials import RASL, family_trials, opencv, original_costs, rasl_trials, shift_trials
+
+TRIALS = 1000
+"""With each set, at least."""
+FAMILIES = ("similarity", "affine", "projective")
+
+
+def run(
+    folder: Path, out: Path, *, max_steps: int, n_jobs: int = 1, callback: Callback | None = None
+) -> dict[str, Any]:
+    """All trials with the two sets of faces, see `Experiment.run`; `max_steps` and `n_jobs` are not used."""
+    sets = read_sets(folder)
+    result: dict[str, Any] = {"opencv": opencv() is not None, "shifts": [], "families": [], "originals": {}}
+    gore, dummy = sets
+    parts = [(gore, False), (gore, True), (dummy, False)]
+    total = len(parts) + len(sets) * (1 + len(FAMILIES))
+    done = 0
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        if callback is not None:
+            callback(Progress(done, total))
+
+    for faces, cover in parts:
+        entry = shift_trials(faces, -(-TRIALS // len(faces.images)), cover=cover)
+        entry["methods"][RASL] = rasl_trials(faces, cover=cover)
+        result["shifts"].append(entry)
+        advance()
+    for faces in sets:
+        result["originals"][faces.name] = original_costs(faces)
+        advance()
+        for family in FAMILIES:
+            result["families"].append(family_trials(faces, family, -(-TRIALS // (2 * len(faces.images)))))
+            advance()
+    write_text(out / "alignment.json", json.dumps(result))
+    write_text(out / "alignment.html", alignment_page(result, [figure_of(faces) for faces in sets]))
+    return result
+
+
+def tables(result: Mapping[str, Any]) -> list[Table]:
+    """Errors and times."""
+    found = []
+    for entry in result["shifts"]:
+        title = f"{entry['set']}{', a tenth covered' if entry['cover'] else ''}: shifts"
+        rows = [
+            [name, *(f"{row[key]:.4f}" for key in ("mean", "p95")), f"{row['beyond_1']:.1%}", f"{row['ms']:.2f}"]
+            for name, row in entry["methods"].items()
+        ]
+        found.append(([title, "mean error, px", "95 %", "beyond 1 px", "ms an image"], rows))
+    rows = [
+        [f"{row['set']}, {row['family']}", f"{row['angle']:.3f}", f"{row['scale']:.2%}", f"{row['corner']:.3f}"]
+        for row in result["families"]
+    ]
+    found.append((["other changes, 95 %", "degrees", "size", "corners, px"], rows))
+    rows = [
+        [
+            f"{entry['set']}, {'covered' if entry['cover'] else 'shifted'}",
+            *(f"{entry['cost'][part]:.4f}" for part in ("shifted", "aligned")),
+            f"{entry['cost']['lower']:.1%}",
+        ]
+        for entry in result["shifts"]
+    ]
+    rows += [
+        [f"{name}, as it is", f"{row['plain']:.4f}", f"{row['aligned']:.4f}", f"{row['not_higher']:.1%}"]
+        for name, row in result["originals"].items()
+    ]
+    found.append((["mean cost", "not aligned", "aligned", "lower in"], rows))
+    return found
