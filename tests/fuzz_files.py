@@ -154,8 +154,7 @@ def write_models(folder):
     """Write a model of every kind, in several states."""
     X = rows()
     encoder = partial(Encoder.from_components, np.eye(2, M), rank_penalty=0.3, outlier_penalty=0.2)
-    RobustPCA(2, random_state=0).fit(X).save(folder / "robust.safetensors")
-    RobustPCA(2, scale="columns", debias=True, random_state=0).fit(X).save(folder / "cells.safetensors")
+    RobustPCA(2, scale="columns", debias=True, random_state=0).fit(X).save(folder / "robust.safetensors")
     RobustPCA(2, outlier_penalty=np.full(M, 0.3)).fit(X.astype(np.float32)).save(folder / "each.safetensors")
     RobustNMF(2, random_state=0).fit(np.abs(X)).save(folder / "parts.safetensors")
     RobustNMF(init=np.ones((2, M))).fit(np.abs(X).astype(np.float32)).save(folder / "given.safetensors")
