@@ -20,6 +20,7 @@ from ._sequence import carry_codes
 from ._stream import cleaning_pass
 from ._video_detection import Scenery, Workspace, detect_in_frame, frame_codes, zeros_for
 from ._video_learning import KNOWN, LearningState, learn_from_frame
+from ._video_planes import planes_from_rgb, rgb_from_planes
 
 __all__ = [
     "KNOWN",
@@ -47,7 +48,9 @@ __all__ = [
     "nonnegative_descent",
     "nonnegative_projection",
     "nonnegative_sweep",
+    "planes_from_rgb",
     "read_at_speed",
+    "rgb_from_planes",
     "splitting_sweep",
     "zeros_for",
 ]
