@@ -46,6 +46,11 @@ class Planes:
         return self.height, self.width, 3
 
     @property
+    def ndim(self) -> int:
+        """As that of the picture in red, green and blue."""
+        return 3
+
+    @property
     def luma(self) -> Pixels:
         """Y, (height, width); a view."""
         return self.values[: self.height * self.width].reshape(self.height, self.width)

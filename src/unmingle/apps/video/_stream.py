@@ -172,6 +172,11 @@ class Stream:
         """Whether there is a background."""
         return self._model is not None
 
+    @property
+    def format(self) -> FrameFormat | None:
+        """What all frames look like; None before the first."""
+        return None if self._detector is None else self._detector.format
+
     def push(self, frame: Any, time: float | None = None, *, known_foreground: Any = None) -> Separation:
         """Separate a frame and learn from it.
 
