@@ -251,6 +251,7 @@ def _screen(wanted: bool, stream: "Stream", name: str, port: int) -> Iterator[An
 def _show(source: str, watched: "Watched", anything_wanted: bool, *, as_json: bool) -> None:
     if as_json:
         told = {"source": source, "complete": not watched.errors and not watched.interrupted, "card": watched.card_}
+        told["warnings"] = watched.warnings
         console.print_json({**told, "events": watched.finder.rows(), "written": watched.written})
         return
     head, cells = watched.event_table
@@ -265,7 +266,9 @@ def _show(source: str, watched: "Watched", anything_wanted: bool, *, as_json: bo
 
 
 def _end(watched: "Watched", *, terminated: bool) -> None:
-    """Tell what could not be written, what ended the film early, and where to find what was found before."""
+    """Tell what to beware of, what could not be written, what ended the film early, and where to find the rest."""
+    for sentence in watched.warnings:
+        console.say(f"Warning: {sentence}")
     for error in watched.errors[1:]:
         console.say_failure(error)
     for error in watched.errors[:1]:

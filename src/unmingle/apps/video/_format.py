@@ -114,3 +114,19 @@ def chosen_pixels(pixels: int, share: float, region: NDArray[np.bool_] | None, s
         count = max(min(chosen.size, 200), round(share * chosen.size))
         chosen = np.sort(generator(seed).permutation(chosen)[:count])
     return np.empty(0, dtype=np.int32) if chosen.size == pixels else chosen
+
+
+def known_pixels(form: FrameFormat, known: Any) -> NDArray[np.bool_]:
+    """Return pixels that are known to be foreground as a row of flags, or say what is wrong with them."""
+    array, size = np.asarray(known), (form.height, form.width)
+    if array.shape != size:
+        raise ValueError(f"known_foreground must have the shape of the frames, {size}; got {array.shape}.")
+    return array.astype(bool).reshape(-1)
+
+
+def mark_known(form: FrameFormat, near: NDArray[np.uint8], known: NDArray[np.bool_]) -> None:
+    """Mark known pixels, and the places of colour that belong to them, among those near foreground."""
+    near[: form.pixels][known] = kernels.KNOWN
+    if form.places:
+        even = np.pad(known.reshape(form.height, form.width), ((0, form.height % 2), (0, form.width % 2)))
+        near[form.pixels :][even.reshape(len(even) // 2, 2, -1, 2).any(axis=(1, 3)).reshape(-1)] = kernels.KNOWN

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...media import Planes
 
-State = Literal["starting", "watching", "adapting", "frozen"]
+State = Literal["starting", "watching", "adapting", "moving", "frozen"]
 
 
 class Box(NamedTuple):
@@ -41,7 +41,8 @@ class Separation:
     """The share of the region of interest that is foreground."""
     state: State
     """"starting": frames are collected, the mask is empty; "watching": the rule; "adapting": the scene has changed as a
-    whole, and what does not move is being taken for background; "frozen": nothing is learnt."""
+    whole, and what does not move is being taken for background; "moving": the camera moves, or the film was cut, so
+    that there is no background any more and the mask is empty; "frozen": nothing is learnt."""
 
     @property
     def background(self) -> Any:

@@ -21,6 +21,7 @@ from ..._schema import (
 from ..._schema import Array as Rows
 from ...encoder import ENCODER, LAYERS, Encoder
 from ._background import MOST_COMPONENTS, Background
+from ._camera import CameraWatch
 from ._format import FrameFormat
 from ._former import has_three_channels, with_planes
 from ._scene_change import SceneChange
@@ -55,6 +56,7 @@ _NUMBERS = {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Co
 _SCENE_CHANGE = Record(
     {"usual": Number(), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()}
 )
+_CAMERA = Record({"moves": Count(), "moving": Flag(), "strikes": Count()})
 _SIDE = Count(1, 2**20)
 _SHAPE = Either(Row(_SIDE, _SIDE), Row(_SIDE, _SIDE, OneOf(3)))
 
@@ -68,6 +70,7 @@ def to_store(stream: "Stream") -> dict[str, Any]:
         "scene_change": asdict(stream._scene_change),
         "n_frames": stream.n_frames,
         "learnt_at": stream._learnt_at,
+        "camera": asdict(stream._camera),
         "frozen": stream.frozen_,
         "shape": None if stream._detector is None else list(stream._detector.format.shape),
         "dtype": None if stream._detector is None else str(stream._detector.format.dtype),
@@ -98,7 +101,7 @@ def schema_of(content: dict[str, Any]) -> Record:
             "dtype": OneOf(None) if content.get("shape") is None else OneOf(*DTYPES),
             "encoder": ENCODER if has_network else OneOf("layers", "exact"),
         },
-        {"region": Rows(("bool",), "height", "width"), **first},
+        {"region": Rows(("bool",), "height", "width"), "camera": _CAMERA, **first},
     )
 
 
@@ -127,6 +130,7 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
     stream._learnt_at = int(content["learnt_at"])
     stream._scene_change = SceneChange(**content["scene_change"])
     content = with_planes(content) if has_three_channels(content) else content
+    stream._camera = CameraWatch(**content.get("camera", {}))
     parts: dict[str, Any] = {name: content[name].copy() for name in _background_rules(DTYPES) if name in content}
     first = content.get("first", np.empty((0, 0)))
     if content["shape"] is not None:

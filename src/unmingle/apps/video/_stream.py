@@ -6,15 +6,16 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels, store
+from ... import store
 from ..._schema import Rule
 from ..._threads import suited_to
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
 from ...encoder import MOST_LAYERS, Encoder
 from ...media import Planes
 from ._background import MOST_COMPONENTS, Background, white_of
+from ._camera import EVERY, MOST, CameraWatch, lost_between
 from ._detect import Detection, Detector, mask_thresholds
-from ._format import FrameFormat, checked_frame, checked_region, chosen_pixels
+from ._format import FrameFormat, checked_frame, checked_region, chosen_pixels, known_pixels, mark_known
 from ._result import Box, Separation, State
 from ._scene_change import SceneChange, gain_and_offset
 from ._storing import KIND, SETTINGS, restored, schema_of, to_store
@@ -38,7 +39,8 @@ class Stream:
     explains; the mask is where most pixels of a small square deviate. What is foreground does not enter the model.
 
     Light that changes is followed: by s at once, by a gain and an offset for all pixels, and, where most of what
-    deviates does not move, by taking the new scene for background within a few frames ("adapting").
+    deviates does not move, by taking the new scene for background within a few frames ("adapting"). A camera that
+    moves, or a cut, is noticed by the texture of the whole picture ("moving"), and the background starts anew.
 
     Parameters
     ----------
@@ -137,6 +139,7 @@ class Stream:
         self.n_frames = 0
         self._learnt_at = 0
         self._scene_change = SceneChange()
+        self._camera = CameraWatch()
         self._first: list[Array] = []
         self._model: Background | None = None
 
@@ -196,7 +199,7 @@ class Stream:
             Its frame is the given one, not a copy.
         """
         pixels = self._checked(frame)
-        known = None if known_foreground is None else self._known(known_foreground)
+        known = None if known_foreground is None else known_pixels(self._ready_detector().format, known_foreground)
         index = self.n_frames
         time = float(index) if time is None else float(time)
         self.n_frames += 1
@@ -220,20 +223,20 @@ class Stream:
         """Learn the first background from frames at once: an array, or several arrays; a single clean one will do."""
         detector = self._detector
         try:
-            rows = [np.array(self._row(self._checked(frame))) for frame in frames]
+            rows = [self._copied_row(self._checked(frame)) for frame in frames]
             if not rows:
                 raise ValueError("frames must hold at least one frame, got none.")
             self._begin(np.stack(rows))
         except ValueError:
             self._detector = detector
             raise
-        self._first, self._scene_change = [], SceneChange()
+        self._first, self._scene_change, self._camera.moving = [], SceneChange(), False
         return self
 
     def _separated(
         self, model: Background, frame: Array | Planes, index: int, time: float, known: Array | None, *, learn: bool
     ) -> Separation:
-        detector, x = self._ready_detector(), self._row(frame)
+        detector, x = self._ready_detector(), self._ready_detector().format.row(frame)
         layers = self.n_layers if known is None and self.encoder == "layers" else self._encoded(model, x, known)
         detection = detector.detect(model, x, self._thresholds, layers)
         score = self._score(detection)
@@ -241,8 +244,10 @@ class Stream:
             self._relight(model, x, detection, known, learn)
             detection = detector.detect(model, x, self._thresholds, 0)
             score = self._score(detection)
+        if learn and index % EVERY == 0 and self._camera_moved(detection, x, score):
+            return self._collect(frame, index, time)
         if known is not None:
-            self._mark_known(detection.near, known)
+            mark_known(detector.format, detection.near, known)
         adapting = self._scene_change.left > 0
         if learn and (adapting or index % LEARN_EVERY == 0 or self._scene_change.alert > 0):
             self._learn(model, x, detection, score, index)
@@ -251,12 +256,15 @@ class Stream:
         background = detector.format.picture_of(detection.background)
         return Separation(index, time, frame, background, detection.mask, boxes, score, state)
 
-    def _mark_known(self, near: Array, known: Array) -> None:
-        form = self._ready_detector().format
-        near[: form.pixels][known] = kernels.KNOWN
-        if form.places:
-            even = np.pad(known.reshape(form.height, form.width), ((0, form.height % 2), (0, form.width % 2)))
-            near[form.pixels :][even.reshape(len(even) // 2, 2, -1, 2).any(axis=(1, 3)).reshape(-1)] = kernels.KNOWN
+    def _camera_moved(self, detection: Detection, x: Array, score: float) -> bool:
+        """Whether the whole picture is another one: then the background starts anew."""
+        if isinstance(self.encoder, Encoder) or not self._scene_change.exceeded_by(score):
+            self._camera.strikes = 0
+            return False
+        if not self._camera.note(lost_between(detection.background, x, self._ready_detector().format)):
+            return False
+        self._model, self._first, self._scene_change = None, [], SceneChange(jumps=self._scene_change.jumps)
+        return True
 
     def _encoded(self, model: Background, x: Array, known: Array | None) -> int:
         """Find the codes of a frame where layers within a look will not do; returns that no layers are left to do."""
@@ -300,13 +308,16 @@ class Stream:
 
     def _collect(self, frame: Array | Planes, index: int, time: float) -> Separation:
         """Keep a frame until there are enough of them to learn the first background."""
-        form, row = self._ready_detector().format, np.array(self._row(frame))
+        form, row = self._ready_detector().format, self._copied_row(frame)
+        if self._camera.moving and self._first and lost_between(self._first[-1], row, form) > MOST:
+            self._first = []
         self._first.append(row)
+        state: State = "moving" if self._camera.moving and len(self._first) == 1 else "starting"
         if len(self._first) >= self.start_size:
-            rows, self._first = np.stack(self._first), []
+            rows, self._first, self._camera.moving = np.stack(self._first), [], False
             self._begin(rows)
         empty = np.zeros((form.height, form.width), dtype=bool)
-        return Separation(index, time, frame, form.picture_of(row.copy()), empty, (), 0.0, "starting")
+        return Separation(index, time, frame, form.picture_of(row.copy()), empty, (), 0.0, state)
 
     def _begin(self, rows: Array) -> None:
         form = self._ready_detector().format
@@ -323,8 +334,8 @@ class Stream:
         assert self._detector is not None
         return self._detector
 
-    def _row(self, frame: Array | Planes) -> Array:
-        return self._ready_detector().format.row(frame)
+    def _copied_row(self, frame: Array | Planes) -> Array:
+        return np.array(self._ready_detector().format.row(frame))
 
     def _checked(self, frame: Any) -> Array | Planes:
         """Return a frame of the size and type of all frames, or say what is wrong with it."""
@@ -349,20 +360,12 @@ class Stream:
         self._detector = Detector(form, self.smoothing, self.min_area, not self.shadows, self.region)
         self._set_thresholds()
 
-    def _known(self, known: Any) -> Array:
-        form, array = self._ready_detector().format, np.asarray(known)
-        if array.shape != (form.height, form.width):
-            raise ValueError(
-                f"known_foreground must have the shape of the frames, {(form.height, form.width)}; got {array.shape}."
-            )
-        return array.astype(bool).reshape(-1)
-
     @property
     def card_(self) -> dict[str, Any]:
         """What the stream knows of itself.
 
-        Frames, components and how many of them are above noise (rank), the typical noise of a pixel beyond what its
-        neighbours allow for, in 255ths, jumps of the scene, and the settings.
+        Frames, components and how many are above noise (rank), the typical noise of a pixel beyond what its neighbours
+        allow for, in 255ths, jumps of the scene, moves of the camera, and the settings.
         """
         model = self._model
         return {
@@ -371,6 +374,7 @@ class Stream:
             "rank": None if model is None else model.rank,
             "noise": None if model is None else 255.0 * model.noise,
             "scene_jumps": self._scene_change.jumps,
+            "camera_moves": self._camera.moves,
             "settings": {name: getattr(self, name) for name in SETTINGS},
         }
 
