@@ -16,7 +16,7 @@ LOST = 0.25
 """Square of the correlation below which a texture is another one."""
 MOST = 0.6
 """Of the cells with texture so many are others if the camera moved; a thing hardly covers so much."""
-EVERY, OFTEN = 2, 4
+EVERY, OFTEN = 1, 5
 """Frames from one comparison to the next, and how many of them in a row have to agree."""
 FEWEST = 8
 """Cells with texture without which nothing is said."""
