@@ -30,9 +30,11 @@ def network(frames):
     return unmingle.Encoder.from_components(components, rank_penalty=0.1, outlier_penalty=0.03, n_layers=5)
 
 
-def with_square(frame, top=20, left=30, side=16, step=70):
+def with_square(frame, top=20, left=30, side=16, step=100, opaque=True):
+    """A frame with a thing before it, which hides what is behind it unless it only lights it."""
     covered = frame.astype(int)
-    covered[top : top + side, left : left + side] += step
+    square = covered[top : top + side, left : left + side]
+    square[:] = (square.mean().astype(int) if opaque else square) + step
     return np.clip(covered, 0, 255).astype(np.uint8)
 
 

@@ -18,7 +18,7 @@ from unmingle.reproduce.video import (
     one_thread,
     opencv,
     ours,
-    read_highway,
+    read_labelled,
     subtractor,
 )
 
@@ -74,7 +74,7 @@ def _film() -> tuple[str, Array]:
     folder = os.environ.get(DATA_VARIABLE)
     path = find_film(folder, HIGHWAY) if folder else None
     if path is not None:
-        return "CDnet's highway", read_highway(path).frames
+        return "CDnet's highway", read_labelled(path).frames
     return "a made scene, synth.water_scene", make_scene("water", 0, START + max(size.frames for size in SIZES)).frames
 
 

@@ -26,11 +26,20 @@ def test_every_output_holds_every_frame(run, street):
     assert sorted(os.listdir("fg")) == [f"frame_{number:06d}.png" for number in range(1, 61)]
     for number in (1, 31, 60):
         picture = np.asarray(Image.open(f"fg/frame_{number:06d}.png"))
-        np.testing.assert_array_equal(picture, found[number - 1].foreground)
+        np.testing.assert_array_equal(picture, found[number - 1].foreground.to_rgb())
     background = frames_of("bg.mp4")
     assert len(background) == 60
     assert {frame.pixels.shape for frame in background} == {(48, 64)}
-    assert abs(np.stack([f.pixels for f in background]) - np.float32([f.background for f in found])).mean() < 4
+    assert abs(np.stack([f.pixels for f in background]) - np.float32([f.background.luma for f in found])).mean() < 4
+
+
+def test_grey_is_asked_for(run, street):
+    assert run("video", "street.mp4", "--grey", "--mask", "mask.npz", "--foreground", "fg", "--quiet").code == 0
+    found = list(separate("street.mp4", colour=False))
+    with np.load("mask.npz") as stored:
+        np.testing.assert_array_equal(stored["frames"] > 0, [each.mask for each in found])
+    np.testing.assert_array_equal(np.asarray(Image.open("fg/frame_000060.png")), found[-1].foreground)
+    assert found[-1].background.shape == (48, 64)
 
 
 def test_odd_sizes_become_even_in_videos_and_stay_in_folders(run, tmp_path):
@@ -46,7 +55,7 @@ def test_a_folder_of_images_and_colours(run, tmp_path):
     assert run("video", "pictures", "--colour", "--background", "bg", "--max-frames", "40").code == 0
     assert np.asarray(Image.open("bg/frame_000040.png")).shape == (48, 64, 3)
     assert len(os.listdir("bg")) == 40
-    assert run("video", "pictures", "--background", "grey", "--seconds", "1").code == 0
+    assert run("video", "pictures", "--grey", "--background", "grey", "--seconds", "1").code == 0
     assert np.asarray(Image.open("grey/frame_000001.png")).shape == (48, 64)
     assert len(os.listdir("grey")) == 25
 
@@ -184,7 +193,7 @@ USAGE = {
     "no memory": (["--memory", "0"], "--memory': expected a number of seconds above 0"),
     "memory of a frame": (["--memory", "0.04"], "--memory must be longer than one frame, here 0.04 seconds"),
     "even smoothing": (["--smoothing", "4"], "--smoothing': expected an odd number from 1 to 15; got 4"),
-    "shadows of grey": (["--keep-shadows"], "--keep-shadows needs --colour"),
+    "grey and colour": (["--grey", "--colour"], "--grey and --colour exclude each other"),
 }
 
 

@@ -62,7 +62,7 @@ def test_frames_of_another_size_end_the_film(run, tmp_path):
     )
     ended = run("video", "street.ts", *OUTPUTS, "--json")
     assert ended.code == 1
-    assert "street.ts changes at frame 41 from 64 x 48 grey pixels" in ended.err
+    assert "street.ts changes at frame 41 from 64 x 48 colour pixels" in ended.err
     assert "is kept in bg.mp4" in ended.err
     assert ended.err.count("\n") == 1
     assert kept(40)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from command_line import failed
 from films import SCENE
+from PIL import Image
 
-from unmingle import Encoder, RobustPCA
+from unmingle import Encoder, RobustPCA, load
 from unmingle.apps.video import separate
 
 
@@ -40,9 +41,10 @@ def test_a_model_is_for_frames_like_its_own(run, street, tmp_path):
     np.save(tmp_path / "float.npy", SCENE)
     assert run("video", "street.mp4", "--model", "model.safetensors", "--quiet").code == 0
     before, saved = Path("model.safetensors").read_bytes(), ["--model", "model.safetensors"]
-    assert failed(run("video", "small.npy", *saved), "model.safetensors was learnt from 64 x 48 grey", "50 x 40 grey")
-    assert failed(run("video", "street.mp4", "--colour", *saved), "64 x 48 colour pixels; leave --colour out.")
-    assert failed(run("video", "float.npy", *saved), "model.safetensors was learnt from pixels of uint8", "float32")
+    assert failed(run("video", "small.npy", *saved), "model.safetensors was learnt from 64 x 48 col", "50 x 40 grey")
+    assert failed(run("video", "street.mp4", "--grey", *saved), "64 x 48 grey pixels; leave --grey out.")
+    np.save(tmp_path / "coloured.npy", np.repeat(SCENE[..., None], 3, axis=3))
+    assert failed(run("video", "coloured.npy", *saved), "model.safetensors was learnt from pixels of uint8", "float32")
     assert Path("model.safetensors").read_bytes() == before
 
 
@@ -60,7 +62,17 @@ def test_a_trained_network_finds_the_background(run, tmp_path):
     encoder = ["--encoder", "network.safetensors"]
     assert failed(run("video", "small.npy", *encoder), "network.safetensors was trained for frames of 3072", "50 x 40")
     np.save(tmp_path / "coloured.npy", np.repeat(SCENE[..., None], 3, axis=3))
-    assert failed(run("video", "coloured.npy", "--colour", *encoder), "which are 9216; leave --colour out.")
+    assert run("video", "coloured.npy", *encoder, "--mask", "other.npz", "--quiet") == (0, "", "")
+    with np.load("other.npz") as stored:  # a network sees the brightness
+        assert (stored["frames"] > 0).mean() == pytest.approx(np.mean(expected), rel=0.05)
+
+
+def test_a_model_of_grey_frames_goes_on_in_grey(run, street):
+    saved = ["--model", "model.safetensors", "--quiet"]
+    assert run("video", "street.mp4", "--grey", *saved).code == 0
+    assert run("video", "street.mp4", *saved, "--background", "bg").code == 0
+    assert load("model.safetensors").n_frames == 120
+    assert np.asarray(Image.open("bg/frame_000001.png")).ndim == 2
 
 
 @pytest.mark.parametrize("encoder", [[], ["--encoder", "network.safetensors"]], ids=["layers", "network"])

@@ -5,7 +5,9 @@ from inspect import signature
 import numpy as np
 import pytest
 from scipy import ndimage
+from video_passes import F, in_words, learn, look, outside_of_span, ridge_step, scene
 
+from unmingle.apps.video._background import noise_rates
 from unmingle.apps.video._scene_change import robust_line
 from unmingle.kernels import (
     LearningState,
@@ -21,28 +23,6 @@ from unmingle.kernels._video_detection import count_neighbours
 from unmingle.kernels._video_learning import follow_noise
 from unmingle.online import Statistics, recursive_step
 from unmingle.solvers import newton
-
-F = np.float32
-
-
-def scene(rng, height=24, width=40, q=3, channels=1, dtype=np.uint8):
-    """A frame with its atoms, codes and variances; a patch of it is foreground."""
-    m = height * width * channels
-    rough = rng.random((q, height, width, channels))
-    smooth = ndimage.gaussian_filter(rough, (0, 4, 4, 0)).reshape(q, m)
-    components = (0.2 / q + 3.0 * np.abs(smooth - 0.5) / q).astype(F)
-    codes = rng.uniform(0.5, 1.0, q).astype(F)
-    picture = (codes @ components + rng.normal(0, 0.01, m)).reshape(height, width * channels)
-    picture[5:15, 10 * channels : 24 * channels] += 0.3
-    white = 1.0 if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
-    frame = np.clip(picture, 0, 1) * white
-    frame = frame.astype(dtype) if white == 1.0 else np.rint(frame).astype(dtype)
-    return frame, F(1 / white), components, codes, rng.uniform(1e-4, 4e-4, m).astype(F)
-
-
-def ridge_step(components, lam_star=0.1):
-    gram = components.astype(float) @ components.T
-    return np.linalg.inv(gram + lam_star * np.eye(len(gram))).astype(F)
 
 
 def plain_layers(x, components, codes, lam_star, lam, n_layers):
@@ -79,56 +59,12 @@ def test_arguments_come_in_groups_whose_fields_are_their_names(kernel, groups):
     assert list(signature(kernel).parameters)[-len(fields) :] == fields
 
 
-def in_words(mask):
-    """A mask in words of eight pixels, where those fit its rows."""
-    return np.empty(0, np.uint64) if mask.shape[1] % 8 else mask.reshape(-1).view(np.uint64)
-
-
-def look(frame, scale, components, codes, variance, channels=1, side=7, least_area=1, region=None, shadows=False):
-    height, width = frame.shape[0], frame.shape[1] // channels
-    size = height * width
-    background, mask, near = np.empty_like(frame), np.empty((height, width), bool), np.empty(size, np.uint8)
-    marked, counts, strong = np.empty(frame.size, np.uint16), np.empty(size, np.uint16), np.empty(size, bool)
-    canvas = Workspace(
-        channels=(0,) * channels,
-        square=(0,) * side,
-        region=None if region is None else region.reshape(-1).view(np.uint8),
-        drop_shadows=shadows,
-        least_area=least_area,
-        deviation=np.empty(frame.size, frame.dtype),
-        marked=marked,
-        pooled=np.empty(size, np.uint16) if channels > 1 else None,
-        counts=counts,
-        strong=strong,
-        near=near,
-    )
-    known = Scenery(
-        scale=scale,
-        white=None if frame.dtype.kind == "f" else float(np.iinfo(frame.dtype).max),
-        atoms=components,
-        codes=codes,
-        variance=variance,
-        least=F(1e-5),
-        sample=None,
-        sampled=components,
-        step=ridge_step(components),
-        lam_star=0.1,
-        lam=0.03,
-        zeros=zeros_for(len(codes)),
-    )
-    flat, painted, found = frame.reshape(-1), background.reshape(-1), mask.reshape(-1)
-    boxes = detect_in_frame(flat, height, width, (4.0, 9.0), 0, painted, found, in_words(mask), *canvas, *known)
-    return background, canvas.deviation.reshape(frame.shape), mask, near.astype(bool).reshape(height, width), boxes
-
-
 def plain_look(frame, scale, components, codes, variance, side=5):
     """The same by filters of SciPy, for grey frames."""
     white = 1 / float(scale)
     background = np.clip(codes.astype(float) @ components, 0, 1).reshape(frame.shape) * white
     background = background if frame.dtype.kind == "f" else np.floor(background + 0.5)
-    low, high = (f(background, size=3, mode="nearest") for f in (ndimage.minimum_filter, ndimage.maximum_filter))
-    low, high = low + (background - low) / 2, high - (high - background) / 2
-    deviation = np.maximum(np.maximum(frame - high, low - frame), 0)
+    deviation = outside_of_span(frame, background)
     ratio = (deviation * float(scale)) ** 2 / np.maximum(variance.reshape(frame.shape), 1e-5)
     votes = [ndimage.convolve((ratio > t).astype(int), np.ones((side, side), int), mode="nearest") for t in (4, 9)]
     weak, strong = (vote > side * side // 2 for vote in votes)
@@ -143,8 +79,11 @@ def plain_look(frame, scale, components, codes, variance, side=5):
 def test_a_look_agrees_with_filters_of_scipy(rng, dtype, side, width):
     parts = scene(rng, width=width, dtype=dtype)
     frame = parts[0]
-    background, deviation, mask, near, _ = look(*parts, side=side)
-    expected = plain_look(*parts, side=side)
+    found = look(*parts, side=side)
+    background, deviation, near = (
+        part.reshape(frame.shape) for part in (found.background, found.deviation, found.near)
+    )
+    mask, expected = found.mask, plain_look(*parts, side=side)
     tolerance = 1e-6 if dtype == "float32" else 1.0
     np.testing.assert_allclose(background.astype(float), expected[0], atol=tolerance)
     np.testing.assert_allclose(deviation.astype(float), expected[1], atol=2 * tolerance)
@@ -158,22 +97,9 @@ def test_outside_of_the_region_nothing_is_marked(rng):
     parts = scene(rng)
     region = np.zeros((24, 40), bool)
     region[:, :17] = True
-    _, _, mask, _, _ = look(*parts, region=region, side=1)
+    mask = look(*parts, region=region, side=1).mask
     assert mask[6:14, 11:17].all()
     assert not mask[:, 17:].any()
-
-
-def test_shadows_dim_all_channels_alike(rng):
-    frame = np.full((12, 16 * 3), 120, np.uint8)
-    frame[2:6, 3 * 3 : 7 * 3] = 72  # 60 % of the light in each channel
-    frame[7:11, 3 * 9 : 3 * 13 : 3] = 72  # in the red one only
-    components, variance = np.full((1, frame.size), 120 / 255, F), np.full(frame.size, 1e-5, F)
-    for shadows, found in ((False, True), (True, False)):
-        _, _, mask, _, _ = look(
-            frame, F(1 / 255), components, np.ones(1, F), variance, channels=3, side=1, shadows=shadows
-        )
-        assert mask[2:6, 3:7].all() == mask[2:6, 3:7].any() == found
-        assert mask[7:11, 9:13].all()
 
 
 @pytest.mark.parametrize("side", [1, 7, 15])
@@ -203,36 +129,6 @@ def test_regions_are_those_of_scipy(rng, width, density):
         areas = [int((labels == k).sum()) for k in kept]
         expected = [(a.start, b.start, a.stop, b.stop, n) for n, (a, b) in zip(areas, places, strict=True)]
         assert sorted(map(tuple, boxes.tolist())) == sorted(expected)
-
-
-def learn(frame, scale, components, codes, variance, near, *, patience=0, last=None, sample=(), seen=100, **given):
-    """Learn a frame; returns copies of what changed."""
-    x = frame.reshape(-1)
-    memory = LearningState(
-        lam_star=0.1,
-        least=1e-5,
-        rate=0.1,
-        slow_rate=0.01,
-        scale=scale,
-        codes=codes,
-        atoms=components.copy(),
-        squares=np.diag(np.arange(2.0, 2.0 + len(codes))),
-        variance=variance.copy(),
-        last=x.copy() if last is None else last.reshape(-1).copy(),
-        last_deviation=np.zeros_like(x),
-        seen=np.full(x.size, seen, np.uint16),
-        waited=np.full(x.size, given.get("waited", 0), np.uint16),
-        sample=np.array(sample, np.int32) if len(sample) else None,
-        sampled=np.zeros((len(codes), len(sample)), F),
-        zeros=zeros_for(len(codes)),
-    )
-    near = near.reshape(-1).astype(np.uint8)
-    deviation = given.get("deviation", np.zeros_like(x))
-    counted = learn_from_frame(
-        x, (0,), deviation, near, near, 2, patience, given.get("forgetting", 0.98), 0.0, given.get("lam", 1e3), 9.0,
-        *memory,
-    )  # fmt: skip
-    return memory, counted[:3]
 
 
 def test_learning_is_recursive_least_squares(rng):
@@ -291,13 +187,34 @@ def test_noise_is_measured_by_differences(rng):
     variance, last = np.full(size, 1e-6, F), np.zeros(size, F)
     near = np.zeros(size, np.uint8)
     near[: size // 2] = 1
+    rates = tuple(F(rate) for rate in (0.1, 0.05, 1.0, 1.0 / (2.0 - 4.0 / np.pi)))
     for _ in range(150):
         deviation = np.abs(rng.normal(0, sigma, size)).astype(F)
         deviation[: size // 2] += F(0.5)  # something that stands before half of the picture
-        follow_noise(deviation, last, F(1.0), near, F(0.1), F(0.05), F(1e-5), variance)
+        noise_pass(deviation, last, near, rates, variance)
     outside, inside = np.sqrt(variance[size // 2 :].mean()), np.sqrt(variance[: size // 2].mean())
     assert outside == pytest.approx(sigma, rel=0.1)
     assert inside < 1.2 * sigma
+
+
+def test_noise_that_falls_slower_than_it_rises_is_right_for_gaussian_noise_and_remembers_gusts(rng):
+    sigma, size = 0.03, 10_000
+    variance, last, near = np.full(size, 1e-4, F), np.zeros(size, F), np.zeros(size, np.uint8)
+    rates = tuple(F(rate) for rate in noise_rates())
+    for _ in range(400):
+        noise_pass(np.abs(rng.normal(0, sigma, size)).astype(F), last, near, rates, variance)
+    assert np.sqrt(variance.mean()) == pytest.approx(sigma, rel=0.15)
+    even = variance.copy()
+    for step in range(10 + 20):
+        strength = 5 * sigma if step < 10 else sigma
+        deviation = np.abs(rng.normal(0, strength, size)).astype(F)
+        noise_pass(deviation, last, near, rates, variance)
+        noise_pass(deviation, last, near, (rates[0], rates[1], F(1.0), F(1.376)), even)
+    assert variance.mean() > 1.3 * even.mean()
+
+
+def noise_pass(deviation, last, near, rates, variance):
+    follow_noise(deviation, last, np.uintp(0), last.size, F(1.0), near, np.uintp(0), rates, F(1e-5), variance)
 
 
 def test_a_robust_line_ignores_a_third_of_the_points(rng):

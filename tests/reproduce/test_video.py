@@ -11,7 +11,7 @@ from unmingle.encoder import Encoder, exact_answer
 from unmingle.metrics import f_measure
 from unmingle.reproduce import EXPERIMENTS
 from unmingle.reproduce.video import VideoFindings, _rivals, hall_png, reproduce_video, video_page
-from unmingle.reproduce.video._data import HALL, HIGHWAY, LOBBY, Film, find_film, make_scene, read_hall, read_lobby
+from unmingle.reproduce.video._data import HALL, LABELLED, LOBBY, Film, find_film, make_scene, read_hall, read_lobby
 from unmingle.reproduce.video._hall import (
     N_TRAIN,
     TRAINED,
@@ -190,7 +190,7 @@ def test_without_opencv_our_rows_stay_with_a_sentence(rng, tmp_path, monkeypatch
     found = reproduce_video(tmp_path, tmp_path, seeds=(0,), scene_size=(60, 48, 64), callback=calls.append)
     assert (calls[-1].done, calls[-1].total) == (280, 280)
     assert json.loads((tmp_path / "video.json").read_text()) == found.figures
-    assert found.figures["missing"] == [HALL, HIGHWAY]
+    assert found.figures["missing"] == [HALL, LABELLED]
     assert found.figures["lobby"]["switches"] == [60]
     assert set(found.figures["masks"]["rows"]) == {"unmingle", "unmingle, 10 % of the pixels"}
     masks, lamps = EXPERIMENTS["video"].tables(found.figures)
@@ -199,7 +199,7 @@ def test_without_opencv_our_rows_stay_with_a_sentence(rng, tmp_path, monkeypatch
     assert (lamps[0], [row[0] for row in lamps[1]]) == (["lamps, frames until settled", "unmingle"], ["frame 60"])
     page = video_page(found)
     assert "OpenCV is not installed" in page
-    assert f"the data hold no {HALL}, {HIGHWAY}" in page
+    assert f"the data hold no {HALL}, {LABELLED}" in page
 
 
 def test_page_shows_the_figure_and_all_tables(rng, scene):

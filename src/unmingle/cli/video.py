@@ -67,9 +67,12 @@ Model = Annotated[
 ]
 Freeze = Annotated[bool, typer.Option("--freeze", help="Learn nothing, and leave the model as it is.")]
 Colour = Annotated[
+    bool, typer.Option("--colour", "--color", hidden=True, help="Work with colours, which is the default.")
+]
+Grey = Annotated[
     bool,
     typer.Option(
-        "--colour", help="Work with colours, else all results are grey: slower, and tells shadows from objects."
+        "--grey", "--gray", help="Work with the brightness alone: faster, finds less, and all results are grey."
     ),
 ]
 Components = Annotated[
@@ -121,7 +124,7 @@ Smoothing = Annotated[
         help="Smooth the mask by a square of so many pixels a side, an odd number.",
     ),
 ]
-KeepShadows = Annotated[bool, typer.Option("--keep-shadows", help="Count shadows as foreground; only with --colour.")]
+KeepShadows = Annotated[bool, typer.Option("--keep-shadows", help="Count shadows as foreground.")]
 EventGap = Annotated[
     float, typer.Option(min=0.0, metavar="SECONDS", help="Foreground that is back sooner is the same event.")
 ]
@@ -151,6 +154,7 @@ def run(
     port: Port = 0,
     max_frames: MaxFrames = None,
     seconds: Seconds = None,
+    grey: Grey = False,
     colour: Colour = False,
     components: Components = None,
     memory: Memory = None,
@@ -170,14 +174,14 @@ def run(
     """Separate the film of a fixed camera into background, foreground and mask, and list when something was there.
 
     OUT is a video (.mp4, .m4v, .mov, .mkv), arrays (.npz) or, without a suffix, a new folder of PNG files.
-    Pictures are grey unless --colour is given, and --preview plays a file at its own speed.
+    Results have the colours of the film unless --grey is given, and --preview plays a file at its own speed.
     Without any output the results are only printed. Whatever ends the film, what was found up to there is kept.
     """
     with console.warnings_as_sentences():
         from ..apps.video import Outputs, watch
         from ..media import open_frames
         from ._shared.interrupts import Interrupts
-        from ._shared.streams import StreamOptions, first_check, load_stream
+        from ._shared.streams import StreamOptions, first_check, load_stream, works_in_grey
 
         outputs = Outputs(background, foreground, mask, events, report, model)
         options = StreamOptions(
@@ -185,10 +189,11 @@ def run(
             smoothing, keep_shadows or None,
         )  # fmt: skip
         resumed = model if model is not None and model.exists() else None
-        _check_options(options.given(), resumed, freeze=freeze, colour=colour)
+        _check_options(options.given(), resumed, freeze=freeze, both=grey and colour)
         _warn_of_file(source, live)
         stream = None if resumed is None else load_stream(resumed)
-        with open_frames(_place(source), colour=colour, live=live) as frames, Interrupts() as interrupts:
+        kind: Any = False if grey or encoder is not None or works_in_grey(stream) else "planes"
+        with open_frames(_place(source), colour=kind, live=live) as frames, Interrupts() as interrupts:
             _ready(outputs, {"IN": Path(source), "--encoder": encoder, "--region": region})
             stream = (stream or options.stream(frames.rate)).freeze(freeze)
             total = min((count for count in (frames.n_frames, max_frames) if count is not None), default=None)
@@ -220,15 +225,15 @@ def _warn_of_file(source: str, live: bool) -> None:
         console.say(f"Warning: {source} is a {kind}; leave --live out, or frames will be dropped.")
 
 
-def _check_options(given: list[str], resumed: Path | None, *, freeze: bool, colour: bool) -> None:
+def _check_options(given: list[str], resumed: Path | None, *, freeze: bool, both: bool) -> None:
     if resumed and given:
         raise typer.BadParameter(f"{', '.join(given)} cannot be changed: {resumed} exists and has its own settings.")
     if freeze and not resumed:
         raise typer.BadParameter("--freeze needs a model to go on from: name one that exists by --model.")
     if {"--exact", "--encoder"} <= set(given):
         raise typer.BadParameter("--exact and --encoder exclude each other.")
-    if "--keep-shadows" in given and not colour:
-        raise typer.BadParameter("--keep-shadows needs --colour: shadows are told from objects by their colours.")
+    if both:
+        raise typer.BadParameter("--grey and --colour exclude each other.")
 
 
 @contextmanager
@@ -246,6 +251,7 @@ def _screen(wanted: bool, stream: "Stream", name: str, port: int) -> Iterator[An
 def _show(source: str, watched: "Watched", anything_wanted: bool, *, as_json: bool) -> None:
     if as_json:
         told = {"source": source, "complete": not watched.errors and not watched.interrupted, "card": watched.card_}
+        told["warnings"] = watched.warnings
         console.print_json({**told, "events": watched.finder.rows(), "written": watched.written})
         return
     head, cells = watched.event_table
@@ -260,7 +266,9 @@ def _show(source: str, watched: "Watched", anything_wanted: bool, *, as_json: bo
 
 
 def _end(watched: "Watched", *, terminated: bool) -> None:
-    """Tell what could not be written, what ended the film early, and where to find what was found before."""
+    """Tell what to beware of, what could not be written, what ended the film early, and where to find the rest."""
+    for sentence in watched.warnings:
+        console.say(f"Warning: {sentence}")
     for error in watched.errors[1:]:
         console.say_failure(error)
     for error in watched.errors[:1]:

@@ -21,6 +21,7 @@ from ._sequence import carry_codes
 from ._stream import cleaning_pass
 from ._video_detection import Scenery, Workspace, detect_in_frame, frame_codes, zeros_for
 from ._video_learning import KNOWN, LearningState, learn_from_frame
+from ._video_planes import planes_from_rgb, rgb_from_planes
 from ._warp import BORDER, halve_image, pad_image, smooth_image, spline_coefficients
 
 __all__ = [
@@ -53,7 +54,9 @@ __all__ = [
     "nonnegative_projection",
     "nonnegative_sweep",
     "pad_image",
+    "planes_from_rgb",
     "read_at_speed",
+    "rgb_from_planes",
     "smooth_image",
     "spline_coefficients",
     "splitting_sweep",

@@ -1,8 +1,10 @@
 """Frames of a fixed camera: codes, background and mask, each in one pass over the pixels.
 
-A frame is a row of numbers of the camera (bytes, mostly), the channels of a pixel side by side; ``scale`` brings them
-to [0, 1], and ``white`` is None for a camera that gives fractions of white. Atoms are the rows of U'. Their number is
-part of a type, so that loops over them are unrolled and every pass stays in registers. What is None is not compiled.
+A frame is a row of numbers of the camera (bytes, mostly): the brightness of all pixels and, of a coloured one, two
+planes of colour differences of half the height and width. ``scale`` brings them to [0, 1], ``white`` is None for a
+camera that gives fractions of white, and a colour difference is meant from the middle between black and white. Atoms
+are the rows of U'. Their number is part of a type, so that loops over them are unrolled and every pass stays in
+registers. What is None is not compiled.
 """
 
 from functools import lru_cache
@@ -13,6 +15,11 @@ import numpy as np
 from ._compile import announced, compiled, merged, piece
 from ._regions import keep_regions
 from ._small import add, clip, read
+from ._video_colour import gather as _gather
+from ._video_colour import mark_coloured as _mark_coloured
+from ._video_colour import measure_colour as _measure_colour
+from ._video_colour import middle_of
+from ._video_light import drop_relit
 
 CHUNK, LARGE_CHUNK = 4096, 8192
 """Pixels that stay in the innermost cache, with and without their atoms."""
@@ -31,9 +38,9 @@ class Scenery(NamedTuple):
     variance: Any
     """Of the deviation of each entry,"""
     least: Any
-    """which is never taken to be smaller."""
+    """which is never taken to be smaller, for brightness and for colour."""
     sample: Any
-    """The entries that codes are found from, or None for all,"""
+    """The pixels whose brightness codes are found from, or None for all,"""
     sampled: Any
     """and their atoms,"""
     step: Any
@@ -46,21 +53,21 @@ class Scenery(NamedTuple):
 class Workspace(NamedTuple):
     """Room for what is seen in frames of one size, and how to look at them."""
 
-    channels: Any
-    """A tuple as long as a pixel has channels,"""
     square: Any
-    """and one as long as the side of the square in which pixels vote."""
+    """A tuple as long as the side of the square in which pixels vote."""
     region: Any
     """Where to look, or None for everywhere."""
-    drop_shadows: Any
+    light: Any
+    """What tells light from things, see `drop_relit`."""
     least_area: Any
     deviation: Any
     marked: Any
-    pooled: Any
-    """Marks of pixels, or None where they have one channel."""
+    colour: Any
+    """By how much each place of the colour planes deviates, or None for grey frames."""
     counts: Any
     strong: Any
     near: Any
+    """(pixels and places of a colour plane)."""
 
 
 @lru_cache
@@ -79,17 +86,17 @@ def explained(code, atoms, j):
 
 
 @piece
-def _pull(x, scale, code, atoms, bound, zeros):
-    """U' clip(x - Us, -bound, bound)."""
+def _pull(x, size, scale, code, atoms, bound, zeros):
+    """U' clip(x - Us, -bound, bound) of the first entries."""
     sums = zeros
-    for j in range(x.size):
+    for j in range(size):
         e = x[j] * scale - explained(code, atoms, j)
         sums = add(sums, atoms, j, clip(e, bound))
     return sums
 
 
 @merged
-def _codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
+def _codes(x, size, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
     """Layers of Algorithm 1 on one frame, from the codes of the last one, in place.
 
     With ``step`` = (U'U + lam_* I)^-1, every layer is::
@@ -101,7 +108,7 @@ def _codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
     q = len(zeros)
     slope = np.empty(q, np.float32)
     for _ in range(n_layers):
-        pull = _pull(x, scale, read(codes, zeros), atoms, lam, zeros)
+        pull = _pull(x, size, scale, read(codes, zeros), atoms, lam, zeros)
         for a in range(q):
             slope[a] = pull[a] - lam_star * codes[a]
         for a in range(q):
@@ -113,11 +120,11 @@ def _codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
 @compiled
 def frame_codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
     """Codes of a frame by layers of Algorithm 1, in place."""
-    _codes(x, np.float32(scale), atoms, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
+    _codes(x, x.size, np.float32(scale), atoms, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
 
 
 @merged
-def _span_frame(frame, height, width, channels, white, background, deviation):
+def _span_plane(frame, place, height, width, white, background, deviation):
     """How far each entry is outside of what its background and that of its eight neighbours span.
 
     With l and h halfway between the background d = Us of a pixel and the least and the largest one among its eight
@@ -125,7 +132,8 @@ def _span_frame(frame, height, width, channels, white, background, deviation):
 
         deviation = max(x - h, l - x, 0)
 
-    An edge that moves by less than half a pixel is therefore no deviation. Cost: 15 operations for each entry.
+    An edge that moves by less than half a pixel is therefore no deviation. The plane begins at ``place``. Cost: 15
+    operations for each entry.
     """
     band = LARGE_CHUNK // width + 1
     low, high = np.empty(band * width, frame.dtype), np.empty(band * width, frame.dtype)
@@ -133,25 +141,26 @@ def _span_frame(frame, height, width, channels, white, background, deviation):
     while first < height:
         inner = height - 1 - first
         rows = 1 if first == 0 or inner == 0 else band if band < inner else inner
-        here, size = first * width, rows * width
+        here, size = place + first * width, rows * width
         above, below = here - width if first else here, here + width if inner else here
         _span_of_three(background, np.uintp(above), np.uintp(here), np.uintp(below), size, low, high)
-        _deviate(frame, background, np.uintp(here), size, np.uintp(channels), white, low, high, deviation)
-        _deviate_at_edges(frame, background, here, size, width, channels, white, low, high, deviation)
+        _deviate(frame, background, np.uintp(here), size, white, low, high, deviation)
+        _deviate_at_edges(frame, background, here, size, width, white, low, high, deviation)
         first += rows
 
 
 @piece
-def _paint(code, atoms, white, picture):
-    """Us, rounded to the numbers of the camera unless it gives fractions."""
+def _paint(code, atoms, first, size, middle, white, picture):
+    """Us + middle, rounded to the numbers of the camera unless it gives fractions."""
     half, none, most = np.float32(0.5), np.float32(0.0), np.float32(1.0 if white is None else white)
-    for j in range(picture.size):
-        d = explained(code, atoms, j)
-        if white is not None:
-            d = most * d + half
+    offset = np.float32(middle if white is None else most * middle + half)
+    for j in range(size):
+        k = first + np.uintp(j)
+        d = explained(code, atoms, k)
+        d = d + offset if white is None else most * d + offset
         d = d if d > none else none
         d = d if d < most else most
-        picture[j] = d if white is None else np.int32(d)
+        picture[k] = d if white is None else np.int32(d)
 
 
 @piece
@@ -182,12 +191,13 @@ def _outside(x, d, least, most, white):
 
 
 @piece
-def _deviate(frame, background, here, size, channels, white, low, high, deviation):
+def _deviate(frame, background, here, size, white, low, high, deviation):
     """Deviations of a band of rows, which lie end to end; those at the edges are not right yet."""
-    for j in range(size - 2 * np.intp(channels)):
+    one = np.uintp(1)
+    for j in range(size - 2):
         left = np.uintp(j)
-        middle = left + channels
-        right, k = middle + channels, here + middle
+        middle = left + one
+        right, k = middle + one, here + middle
         least = low[left] if low[left] < low[middle] else low[middle]
         most = high[left] if high[left] > high[middle] else high[middle]
         least = least if least < low[right] else low[right]
@@ -196,25 +206,23 @@ def _deviate(frame, background, here, size, channels, white, low, high, deviatio
 
 
 @piece
-def _deviate_at_edges(frame, background, here, size, width, channels, white, low, high, deviation):
+def _deviate_at_edges(frame, background, here, size, width, white, low, high, deviation):
     """Deviations of the first and the last pixel of each row of a band."""
-    inside = channels if width > channels else 0
+    inside = 1 if width > 1 else 0
     for start in range(0, size, width):
         for side in range(2):
-            edge = start + side * (width - channels)
-            inward = inside if side == 0 else -inside
-            for j in range(edge, edge + channels):
-                k, beside = here + j, j + inward
-                least = low[j] if low[j] < low[beside] else low[beside]
-                most = high[j] if high[j] > high[beside] else high[beside]
-                deviation[k] = _outside(frame[k], background[k], least, most, white)
+            j = start + side * (width - 1)
+            k, beside = here + j, j + (inside if side == 0 else -inside)
+            least = low[j] if low[j] < low[beside] else low[beside]
+            most = high[j] if high[j] > high[beside] else high[beside]
+            deviation[k] = _outside(frame[k], background[k], least, most, white)
 
 
 @piece
-def _mark(deviation, scale, variance, factors, least, marked):
+def _mark(deviation, size, scale, variance, factors, least, marked):
     """Marks, `WEAK` and `STRONG`, by where deviation^2 is above each of the two ``factors`` of max(variance, least)."""
     weak, strong = np.float32(factors[0]), np.float32(factors[1])
-    for j in range(deviation.size):
+    for j in range(size):
         e = deviation[j] * scale
         v = variance[j]
         v = v if v > least else least
@@ -279,80 +287,66 @@ def _vote(counts, size, weak, strong, near):
         near[j] = strongly >= few
 
 
-@piece
-def _pool_channels(marked, channels, frame, background, scale, drop_shadows, pixels):
-    """Marks of pixels: those of all channels together, but none where there is a shadow on the background.
-
-    A shadow takes 5 to 50 % of the light and nearly the same share of every channel: with the ratios x / background of
-    the channels, all lie in [0.5, 0.95] and differ by at most 0.06. Black pixels are no shadows.
-    """
-    dim = np.float32(0.04) / scale
-    for p in range(pixels.size):
-        found = np.uint16(0)
-        for c in range(len(channels)):
-            found |= marked[p * len(channels) + c]
-        pixels[p] = found
-        if found == 0 or not drop_shadows:
-            continue
-        least, most = np.float32(2.0), np.float32(0.0)
-        for c in range(len(channels)):
-            j = p * len(channels) + c
-            behind = np.float32(background[j])
-            ratio = np.float32(frame[j]) / behind if behind > dim else np.float32(0.0)
-            least, most = ratio if ratio < least else least, ratio if ratio > most else most
-        if least >= 0.5 and most <= 0.95 and most - least <= 0.06:
-            pixels[p] = 0
-
-
 @announced
 @compiled
 def detect_in_frame(
     frame, height, width, factors, n_layers, background, mask, words,
-    channels, square, region, drop_shadows, least_area, deviation, marked, pooled, counts, strong, near,
+    square, region, light, least_area, deviation, marked, colour, counts, strong, near,
     scale, white, atoms, codes, variance, least, sample, sampled, step, lam_star, lam, zeros,
 ):  # fmt: skip
     """Codes, background and mask of a frame: layers, marks, votes and regions; a `Workspace`, then a `Scenery`.
 
-    With no layers the codes stay as they are. ``near`` is where foreground is or might be. The mask comes with its
-    words of eight pixels, see `keep_regions`. Cost: 2 q + 40 operations for each entry.
+    Codes are found from the brightness. With no layers they stay as they are. ``near`` is where foreground is or might
+    be. The mask comes with its words of eight pixels, see `keep_regions`. Cost: 2 q + 40 operations for each entry.
 
     Returns
     -------
-    array of shape (k, 5)
-        The regions of the mask, see `keep_regions`.
+    tuple
+        The regions of the mask, an array of shape (k, 5), see `keep_regions`, and of the cells of the mask how many
+        have texture and in how many of these it stayed, see `drop_relit`.
     """
-    scale, least, n_channels = np.float32(scale), np.float32(least), len(channels)
+    scale, pixels = np.float32(scale), height * width
+    floor, colour_floor = np.float32(least[0]), np.float32(least[1])
     if n_layers:
-        x = frame
+        x, size = frame, pixels
         if sample is not None:
-            x = frame[sample]
-        _codes(x, scale, sampled, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
-    _paint(read(codes, zeros), atoms, white, background)
-    _span_frame(frame, height, width * n_channels, n_channels, white, background, deviation)
-    _mark(deviation, scale, variance, factors, least, marked)
-    pixels = marked
-    if pooled is not None:
-        _pool_channels(marked, channels, frame, background, scale, drop_shadows, pooled)
-        pixels = pooled
+            x, size = frame[sample], sample.size
+        _codes(x, size, scale, sampled, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
+    code = read(codes, zeros)
+    _paint(code, atoms, np.uintp(0), pixels, np.float32(0.0), white, background)
+    _span_plane(frame, 0, height, width, white, background, deviation)
+    if colour is None:
+        _mark(deviation, pixels, scale, variance, factors, floor, marked)
+    else:
+        rows, columns = (height + 1) // 2, (width + 1) // 2
+        places = rows * columns
+        _paint(code, atoms, np.uintp(pixels), 2 * places, middle_of(white), white, background)
+        for plane in range(2):
+            _span_plane(frame, pixels + plane * places, rows, columns, white, background, deviation)
+        _measure_colour(deviation, np.uintp(pixels), scale, variance, colour_floor, colour)
+        _mark_coloured(deviation, height, width, scale, variance, factors, floor, colour, marked)
     if region is not None:
-        _blank(pixels, region)
-    count_neighbours(pixels, height, width, counts, square)
+        _blank(marked, region)
+    count_neighbours(marked, height, width, counts, square)
     _vote(counts, len(square) * len(square), mask, strong, near)
     if region is not None:
         _blank(mask, region)
         _blank(strong, region)
+    cells = drop_relit(frame, background, height, width, scale, light, mask, words, strong)
     boxes = keep_regions(mask, height, width, words, strong, least_area)
     _unite(near, mask)
-    return boxes
+    if colour is not None:
+        _gather(near, height, width)
+    return boxes, cells[0], cells[1]
 
 
 @piece
 def _blank(pixels, region):
-    for j in range(pixels.size):
+    for j in range(region.size):
         pixels[j] = pixels[j] * region[j]
 
 
 @piece
 def _unite(near, mask):
-    for j in range(near.size):
+    for j in range(mask.size):
         near[j] = near[j] | mask[j]

@@ -1,6 +1,6 @@
 """What is learnt from a frame of a fixed camera: the background, its noise, and what has come to rest.
 
-Frames, scale and atoms are as in `_video`.
+Frames, scale and atoms are as in `_video_detection`.
 """
 
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ import numpy as np
 
 from ._compile import announced, compiled, merged, piece
 from ._small import clip, read, solve_positive
+from ._video_colour import middle_of
 from ._video_detection import CHUNK, LARGE_CHUNK, explained
 
 KNOWN = 2
@@ -22,12 +23,11 @@ class LearningState(NamedTuple):
 
     lam_star: Any
     least: Any
-    """Variance that is believed,"""
-    rate: Any
-    """how fast it is learnt,"""
-    slow_rate: Any
-    """and how fast near foreground."""
+    """Variance that is believed, of brightness and of colour,"""
+    rates: Any
+    """and how fast it is learnt, see `follow_noise`."""
     scale: Any
+    white: Any
     codes: Any
     atoms: Any
     squares: Any
@@ -44,39 +44,39 @@ class LearningState(NamedTuple):
 
 
 @merged
-def learn_frame(x, scale, atoms, code, gain, keep, lam, near, sample, sampled):
-    """Take a frame into the background where no foreground is near.
+def learn_plane(x, place, extent, middle, scale, atoms, code, gain, keep, lam, near, nearby):
+    """Take the entries of a plane, from ``place`` on, into the background where no foreground is near.
 
-    With r = x - Us, and r = 0 near foreground::
+    With r = x - middle - Us, and r = 0 near foreground::
 
         u <- keep u + gain clip(r, -lam, lam)
 
-    which is a step of recursive least squares, see `unmingle.online.recursive_step`. The atoms of the ``sample``, which
-    is in order, are copied while they are at hand. Cost: 5 m q flops.
+    which is a step of recursive least squares, see `unmingle.online.recursive_step`. ``near`` is read from ``nearby``
+    on. Cost: 5 q flops for each entry.
     """
     steps = np.empty(CHUNK, np.float32)
-    copied = 0
-    for first in range(0, x.size, CHUNK):
-        size = x.size - first if x.size - first < CHUNK else CHUNK
-        _clipped_residuals(x, np.uintp(first), size, scale, code, atoms, lam, near, steps)
+    for first in range(0, extent, CHUNK):
+        size = extent - first if extent - first < CHUNK else CHUNK
+        here = np.uintp(place + first)
+        _clipped_residuals(x, here, size, middle, scale, code, atoms, lam, near, np.uintp(nearby + first), steps)
         for a in range(len(code)):
-            _add_steps(atoms, a, np.uintp(first), size, keep[a], gain[a], steps)
-        if sample is not None:
-            start = copied
-            while copied < sample.size and sample[copied] < first + size:
-                copied += 1
-            for a in range(len(code)):
-                for k in range(start, copied):
-                    sampled[a, k] = atoms[a, sample[k]]
+            _add_steps(atoms, a, here, size, keep[a], gain[a], steps)
 
 
 @piece
-def _clipped_residuals(x, first, size, scale, code, atoms, lam, near, residuals):
+def _copy_sample(atoms, sample, sampled):
+    for a in range(atoms.shape[0]):
+        for k in range(sample.size):
+            sampled[a, k] = atoms[a, sample[k]]
+
+
+@piece
+def _clipped_residuals(x, first, size, middle, scale, code, atoms, lam, near, nearby, residuals):
     none = np.float32(0.0)
     for j in range(size):
         k = first + np.uintp(j)
-        r = clip(x[k] * scale - explained(code, atoms, k), lam)
-        residuals[j] = r if near[k] == 0 else none
+        r = clip(x[k] * scale - middle - explained(code, atoms, k), lam)
+        residuals[j] = r if near[nearby + np.uintp(j)] == 0 else none
 
 
 @piece
@@ -87,38 +87,43 @@ def _add_steps(atoms, a, first, size, keep, gain, steps):
 
 
 @merged
-def follow_noise(deviation, last, scale, near, rate, slow_rate, least, variance):
+def follow_noise(deviation, last, place, size, scale, near, nearby, rates, least, variance):
     """Variance of what deviates from the background, by how much it changes between two frames.
 
-    A difference hardly sees what moves slowly or stands. With d = deviation - last, which for Gaussian noise of
-    variance v has the mean square 2 (1 - 2 / pi) v, as deviations have no sign, ::
+    A difference hardly sees what moves slowly or stands. With d = deviation - last, ::
 
-        variance <- variance + rate (min(d^2 / (2 - 4 / pi), 9 variance) - variance)
+        variance <- variance + rate (min(share d^2, 9 variance) - variance)
 
-    and at the slow rate near foreground. ``last`` becomes the deviation.
+    where ``rates`` = (rate, slow_rate, fall, share): the slow rate is for places near foreground, and the variance
+    falls ``fall`` times as fast as it rises, so that a place which moves now and then, such as a tree in the wind, is
+    remembered. The ``share`` makes it the variance of Gaussian noise all the same. ``last`` becomes the deviation.
     """
-    share, nine = np.float32(1.0 / (2.0 - 4.0 / np.pi)), np.float32(9.0)
-    for j in range(deviation.size):
-        d = (np.float32(deviation[j]) - np.float32(last[j])) * scale
-        v = variance[j]
+    nine = np.float32(9.0)
+    rate, slow_rate, fall, share = rates
+    for j in range(size):
+        k = place + np.uintp(j)
+        d = (np.float32(deviation[k]) - np.float32(last[k])) * scale
+        v = variance[k]
         most = nine * (v if v > least else least)
         square = share * d * d
         square = square if square < most else most
-        variance[j] = v + (rate if near[j] == 0 else slow_rate) * (square - v)
-        last[j] = deviation[j]
+        falls = rate if square > v else fall * rate
+        variance[k] = v + (falls if near[nearby + np.uintp(j)] == 0 else slow_rate) * (square - v)
+        last[k] = deviation[k]
 
 
 @merged
-def absorb_still(x, last, channels, scale, code, atoms, variance, noise, near, waiting, seen, waited):
+def absorb_still(x, last, layout, scale, code, atoms, variance, noise, near, waiting, counts):
     """Make those parts of the foreground background that have not changed for long.
 
-    With ``noise`` = (factor, least) and ``waiting`` = (frames, patience): ``seen`` counts the frames in which the
-    background of a pixel was seen, ``waited`` those in which the pixel was near foreground and did not change. Once it
-    waited for longer than its background was seen, but at most for
+    With ``noise`` = (factor, least), ``waiting`` = (frames, patience) and ``counts`` = (seen, waited): ``seen``
+    counts the frames in which the background of a pixel was seen, ``waited`` those in which the pixel was near
+    foreground and did not change. Once it waited for longer than its background was seen, but at most for
     ``patience``, the background becomes what is there, u <- u + r s / |s|^2: an object that stopped, or the place that
     one left which was there from the start. A patience of 0 absorbs nothing. Pixels where ``near`` is `KNOWN` neither
-    wait nor count. ``last`` becomes x. Returns the numbers of pixels near foreground, of those that did not change, and
-    of those absorbed.
+    wait nor count. ``layout`` = (height, width, middle, places), with 0 places in the colour planes of a grey frame.
+    ``last`` becomes x. Returns the numbers of pixels near foreground, of those that did not change, and of those
+    absorbed.
     """
     frames, patience = np.uint16(waiting[0]), np.uint16(waiting[1])
     energy = np.float32(1e-30)
@@ -126,31 +131,32 @@ def absorb_still(x, last, channels, scale, code, atoms, variance, noise, near, w
         energy += code[a] * code[a]
     inside, still, absorbed = 0, 0, 0
     rests, ripe = np.empty(LARGE_CHUNK, np.uint8), np.empty(LARGE_CHUNK, np.uint8)
-    for first in range(0, near.size, LARGE_CHUNK):
-        place, left = np.uintp(first), near.size - first
+    height, width, _, places = layout
+    pixels, seen, waited = height * width, counts[0], counts[1]
+    for first in range(0, pixels, LARGE_CHUNK):
+        place, left = np.uintp(first), pixels - first
         size = left if left < LARGE_CHUNK else LARGE_CHUNK
-        _rests(x, last, place, size, channels, scale, variance, noise, rests)
+        _rests(x, last, place, size, scale, variance, noise, rests)
         _wait(near, rests, place, size, frames, patience, seen, waited, ripe)
         found = _count(near, rests, ripe, place, size)
         inside, still, absorbed = inside + found[0], still + found[1], absorbed + found[2]
         if found[2]:
-            _become_background(ripe, place, size, channels, x, scale, code, energy, atoms)
+            _become_background(ripe, place, size, np.float32(0.0), x, scale, code, energy, atoms)
+            if places:
+                _colour_becomes_background(ripe, first, size, layout, x, scale, code, energy, atoms)
     return inside, still, absorbed
 
 
 @piece
-def _rests(x, last, first, size, channels, scale, variance, noise, rests):
+def _rests(x, last, first, size, scale, variance, noise, rests):
     """Pixels that have changed by no more than their noise explains; ``last`` becomes x."""
     factor, least = noise
     for p in range(size):
-        resting = np.uint8(1)
-        for c in range(len(channels)):
-            j = (first + np.uintp(p)) * np.uintp(len(channels)) + np.uintp(c)
-            d = (np.float32(x[j]) - np.float32(last[j])) * scale
-            v = variance[j]
-            resting &= np.uint8(d * d <= factor * (v if v > least else least))
-            last[j] = x[j]
-        rests[p] = resting
+        j = first + np.uintp(p)
+        d = (np.float32(x[j]) - np.float32(last[j])) * scale
+        v = variance[j]
+        rests[p] = np.uint8(d * d <= factor * (v if v > least else least))
+        last[j] = x[j]
 
 
 @piece
@@ -191,23 +197,39 @@ def _count(near, rests, ripe, first, size):
 
 
 @piece
-def _become_background(ripe, first, size, channels, x, scale, code, energy, atoms):
-    """Us <- x at the ripe pixels, by the least change of u."""
+def _take_over(j, middle, x, scale, code, energy, atoms):
+    """Us <- x at an entry, by the least change of u."""
+    shift = (x[j] * scale - middle - explained(code, atoms, j)) / energy
+    for a in range(len(code)):
+        atoms[a, j] += code[a] * shift
+
+
+@piece
+def _become_background(ripe, first, size, middle, x, scale, code, energy, atoms):
     for p in range(size):
         if ripe[p]:
-            for c in range(len(channels)):
-                j = (first + np.uintp(p)) * np.uintp(len(channels)) + np.uintp(c)
-                shift = (x[j] * scale - explained(code, atoms, j)) / energy
-                for a in range(len(code)):
-                    atoms[a, j] += code[a] * shift
+            _take_over(first + np.uintp(p), middle, x, scale, code, energy, atoms)
+
+
+@piece
+def _colour_becomes_background(ripe, first, size, layout, x, scale, code, energy, atoms):
+    """The same at the places of the colour planes that the ripe pixels belong to."""
+    height, width, middle, places = layout
+    pixels, columns = height * width, (width + 1) // 2
+    for p in range(size):
+        if ripe[p]:
+            i, j = (first + p) // width, (first + p) % width
+            place = pixels + i // 2 * columns + j // 2
+            _take_over(place, middle, x, scale, code, energy, atoms)
+            _take_over(place + places, middle, x, scale, code, energy, atoms)
 
 
 @announced
 @compiled
 def learn_from_frame(
-    x, channels, deviation, near, near_entries, frames, patience, forgetting, faint, lam, factor,
-    lam_star, least, rate, slow_rate,
-    scale, codes, atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
+    x, height, width, deviation, near, frames, patience, forgetting, faint, lam, factor,
+    lam_star, least, rates,
+    scale, white, codes, atoms, squares, variance, last, last_deviation, seen, waited, sample, sampled, zeros,
 ):  # fmt: skip
     """Take a frame into the background: what stands still, the noise, and the atoms; the `LearningState` comes last.
 
@@ -221,11 +243,23 @@ def learn_from_frame(
         Pixels near foreground, those of them that did not change, those that became background, and by how much the
         past faded.
     """
-    scale, lam, factor, least = np.float32(scale), np.float32(lam), np.float32(factor), np.float32(least)
-    rate, slow_rate = np.float32(rate), np.float32(slow_rate)
-    code, noise, waiting = read(codes, zeros), (factor, least), (frames, patience)
-    counted = absorb_still(x, last, channels, scale, code, atoms, variance, noise, near, waiting, seen, waited)
-    follow_noise(deviation, last_deviation, scale, near_entries, rate, slow_rate, least, variance)
+    scale, lam, factor = np.float32(scale), np.float32(lam), np.float32(factor)
+    floor, colour_floor, paces = (
+        np.float32(least[0]),
+        np.float32(least[1]),
+        (np.float32(rates[0]), np.float32(rates[1]), np.float32(rates[2]), np.float32(rates[3])),
+    )
+    pixels = height * width
+    places, middle, none = near.size - pixels, middle_of(white), np.float32(0.0)
+    code, noise, layout = read(codes, zeros), (factor, floor), (height, width, middle, places)
+    waiting, counts = (frames, patience), (seen, waited)
+    counted = absorb_still(x, last, layout, scale, code, atoms, variance, noise, near, waiting, counts)
+    follow_noise(deviation, last_deviation, np.uintp(0), pixels, scale, near, np.uintp(0), paces, floor, variance)
+    for plane in range(2 if places else 0):
+        place = np.uintp(pixels + plane * places)
+        follow_noise(
+            deviation, last_deviation, place, places, scale, near, np.uintp(pixels), paces, colour_floor, variance
+        )
     if lam == 0:
         return counted[0], counted[1], counted[2], forgetting
     q = len(zeros)
@@ -247,5 +281,9 @@ def learn_from_frame(
     solve_positive(system, solution)
     for a in range(q):
         gain[a] = solution[a]
-    learn_frame(x, scale, atoms, code, gain, keep, lam, near_entries, sample, sampled)
+    learn_plane(x, 0, pixels, none, scale, atoms, code, gain, keep, lam, near, 0)
+    for plane in range(2 if places else 0):
+        learn_plane(x, pixels + plane * places, places, middle, scale, atoms, code, gain, keep, lam, near, pixels)
+    if sample is not None:
+        _copy_sample(atoms, sample, sampled)
     return counted[0], counted[1], counted[2], forgetting

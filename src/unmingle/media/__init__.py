@@ -5,6 +5,7 @@ from ._errors import IncompleteError, MediaError, SizesDifferError
 from ._images import IMAGE_SUFFIXES, Images, image_paths, read_image, read_images, read_pixels
 from ._pixels import check_pixels, described
 from ._places import open_frames
+from ._planes import BLUE, RED, Planes, middle_of
 from ._relay import Frame
 from ._sound import SOUND_SUFFIXES, Sound, SoundSource, open_sound, read_sound, sound_paths
 from ._source import FrameSource
@@ -15,8 +16,10 @@ from ._write_sound import SoundWriter, encode_sound
 from ._writer import FrameWriter
 
 __all__ = [
+    "BLUE",
     "IMAGE_RATE",
     "IMAGE_SUFFIXES",
+    "RED",
     "SOUND_SUFFIXES",
     "Frame",
     "FrameSource",
@@ -24,6 +27,7 @@ __all__ = [
     "Images",
     "IncompleteError",
     "MediaError",
+    "Planes",
     "SizesDifferError",
     "Sound",
     "SoundSource",
@@ -34,6 +38,7 @@ __all__ = [
     "encode_jpeg",
     "encode_sound",
     "image_paths",
+    "middle_of",
     "open_frames",
     "open_sound",
     "open_writer",

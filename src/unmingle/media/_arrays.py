@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._numpy_files import ArrayHeader, DamagedError, damage_told, map_npy, npz_header, npz_names, read_header, read_npz
+from ._decode import Colour
 from ._errors import MediaError, cause
 from ._pixels import check_extent
 from ._relay import Frame
@@ -24,7 +25,7 @@ _NAMED = 10
 """Arrays of a file that an error names."""
 
 
-def from_array(frames: NDArray[Any], name: str, colour: bool, live: bool) -> FrameSource:
+def from_array(frames: NDArray[Any], name: str, colour: Colour, live: bool) -> FrameSource:
     """Frames of an array of shape (n, height, width) or (n, height, width, 3)."""
     _check_shape(frames.shape, name)
     return FrameSource(
@@ -59,7 +60,7 @@ def timed(items: Iterable[Any], *, copy: bool = True) -> Iterator[Frame]:
         yield Frame(float(time) - start, np.array(pixels) if copy else pixels)
 
 
-def from_numpy_file(path: Path, colour: bool, live: bool) -> FrameSource:
+def from_numpy_file(path: Path, colour: Colour, live: bool) -> FrameSource:
     """Frames of a .npy or .npz file, which is never read as a whole."""
     try:
         if path.suffix.lower() == ".npy":
@@ -75,7 +76,7 @@ def _why(error: BaseException) -> str:
     return cause(error) if isinstance(error, OSError) and error.strerror else "it is damaged or holds no numbers"
 
 
-def _from_archive(path: Path, colour: bool, live: bool) -> FrameSource:
+def _from_archive(path: Path, colour: Colour, live: bool) -> FrameSource:
     names = npz_names(path)
     if "frames" not in names and len(names) != 1:
         found = ", ".join(names[:_NAMED]) or "no arrays"

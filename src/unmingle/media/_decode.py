@@ -2,37 +2,55 @@
 
 import re
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._validation import require
 from ._pixels import Pixels, to_grey
+from ._planes import Planes
 
 _FIRST_PLANE_IS_LUMA = re.compile(r"(yuv[aj]?4\d\dp|gray|nv(12|21|16|24|42))(9|1[0246])?(le|be)?")
+Colour = bool | Literal["planes"]
+"""Grey, red, green and blue, or brightness and half-sized planes of colour."""
+_SWS_BT601 = 5
+"""How FFmpeg numbers the matrix of 0.299 R + 0.587 G + 0.114 B."""
 _FULL = 2
 """How FFmpeg marks a range of 0 to 255; others are of 16 to 235."""
 
 
 class Converter:
-    """Takes the pixels out of decoded frames, turned upright: grey as they were coded, or red, green and blue.
+    """Takes the pixels out of decoded frames, turned upright: grey as they were coded, colours, or planes.
 
     The luma is taken as it was coded, without a detour over colours, and brought to the full range from black to
     white. Sources of more than 8 bits become uint16.
     """
 
-    def __init__(self, colour: bool) -> None:
+    def __init__(self, colour: Colour) -> None:
         self._colour = colour
         self._reformatter = require("av.video.reformatter", "media").VideoReformatter()
         self._scratch: NDArray[np.uint16] = np.empty((0, 0), dtype=np.uint16)
 
-    def pixels(self, frame: Any) -> Pixels:
+    def pixels(self, frame: Any) -> Pixels | Planes:
         """The pixels of a frame, in memory of their own."""
         is_grey = frame.format.name.startswith("gray")
+        if self._colour == "planes" and not is_grey:
+            return self._planes(frame)
         pixels = self._luma(frame) if is_grey or not self._colour else self._colours(frame)
         turns = round(getattr(frame, "rotation", 0) / 90)
         return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels
+
+    def _planes(self, frame: Any) -> Planes:
+        """Brightness and two half-sized planes of colour in 8 bits and the full range, whatever the format is."""
+        other = self._reformatter.reformat(frame, format="yuvj420p", dst_colorspace=_SWS_BT601, dst_color_range="JPEG")
+        turns, parts = round(getattr(frame, "rotation", 0) / 90) % 4, []
+        sides = (frame.height, frame.width), *[((frame.height + 1) // 2, (frame.width + 1) // 2)] * 2
+        for plane, (height, width) in zip(other.planes, sides, strict=True):
+            rows = np.frombuffer(plane, dtype=np.uint8).reshape(-1, plane.line_size)[:height, :width]
+            parts.append(np.rot90(rows, turns).reshape(-1))
+        height, width = sides[0][::-1] if turns % 2 else sides[0]
+        return Planes(np.concatenate(parts), height, width)
 
     def _colours(self, frame: Any) -> Pixels:
         return self._reformatted(frame, "rgb48le" if _bits(frame) > 8 else "rgb24")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._validation import require
+from ._decode import Colour
 from ._errors import MediaError, SizesDifferError
 from ._folders import files_of
 from ._pixels import Pixels, check_extent, check_pixels, to_grey
@@ -133,7 +134,7 @@ def image_paths(folder: str | PathLike[str]) -> list[Path]:
     return files_of(folder, IMAGE_SUFFIXES, "images; expected files such as .png, .jpg or .tif")
 
 
-def read_pixels(path: Path, colour: bool) -> Pixels:
+def read_pixels(path: Path, colour: Colour) -> Pixels:
     """An image as it is stored, in 8 or 16 bits or as float32, grey unless colours are wanted and there."""
     with _opened(path) as image:
         if image.mode in ("P", "PA"):
@@ -171,7 +172,7 @@ def _stored(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.uint16) if fits else values
 
 
-def each_image(paths: Sequence[Path], colour: bool) -> Iterator[Pixels]:
+def each_image(paths: Sequence[Path], colour: Colour) -> Iterator[Pixels]:
     """The images one by one, or the sentence that names the first of another size."""
     first: Pixels | None = None
     for path in paths:

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from .._validation import require
+from ._decode import Colour
 from ._errors import MediaError, cause
 from ._relay import Frame
 from ._source import FrameSource
@@ -42,7 +43,7 @@ def is_always_live(scheme: str) -> bool:
     return scheme in _ENDLESS
 
 
-def open_stream(address: str, colour: bool, timeout: float) -> FrameSource:
+def open_stream(address: str, colour: Colour, timeout: float) -> FrameSource:
     """Frames of an address, the newest one at a time; a connection that breaks is made anew."""
     scheme, name = address.partition("://")[0].lower(), without_password(address)
     options = {"rtsp_transport": "tcp"} if scheme.startswith("rtsp") else {}
@@ -54,7 +55,7 @@ def open_stream(address: str, colour: bool, timeout: float) -> FrameSource:
     return open_live(connect, name, colour)
 
 
-def open_live(connect: Callable[[], Connection], name: str, colour: bool) -> FrameSource:
+def open_live(connect: Callable[[], Connection], name: str, colour: Colour) -> FrameSource:
     """Frames of whatever can be connected to; the first connection must succeed at once."""
     first = connect()
     return FrameSource(
@@ -62,7 +63,7 @@ def open_live(connect: Callable[[], Connection], name: str, colour: bool) -> Fra
     )
 
 
-def _broadcast(video: Video, colour: bool, stop: Event, endless: bool) -> Iterator[Frame]:
+def _broadcast(video: Video, colour: Colour, stop: Event, endless: bool) -> Iterator[Frame]:
     try:
         yield from decoded(video, colour, stop)
         if endless or video.error is not None:
@@ -97,7 +98,7 @@ def _connected(connect: Callable[[], Connection], first: Connection, name: str, 
         stop.wait(FIRST_DELAY * 2 ** (failures - 1))
 
 
-def open_camera(camera: int | str, colour: bool, timeout: float) -> FrameSource:
+def open_camera(camera: int | str, colour: Colour, timeout: float) -> FrameSource:
     """Frames of a camera, by FFmpeg where it can, else by OpenCV if that is installed."""
     number = str(camera).removeprefix("camera:").removeprefix("/dev/video")
     if not number.isdigit():
@@ -118,7 +119,7 @@ def open_camera(camera: int | str, colour: bool, timeout: float) -> FrameSource:
     return open_live(lambda: _capture(by_opencv, int(number), name), name, colour)
 
 
-def _device(kind: str, device: str, name: str, colour: bool, timeout: float) -> Connection:
+def _device(kind: str, device: str, name: str, colour: Colour, timeout: float) -> Connection:
     video = open_video(device, name, kind=kind, timeout=timeout, threads="SLICE")
     return Connection(lambda stop: _broadcast(video, colour, stop, True), video.rate)
 

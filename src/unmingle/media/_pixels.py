@@ -96,7 +96,7 @@ def to_bytes(pixels: Pixels) -> NDArray[np.uint8]:
     return np.rint(pixels * np.float32(255.0)).astype(np.uint8)
 
 
-def described(pixels: Pixels) -> str:
+def described(pixels: Any) -> str:
     """Size and kind in words, such as "320 x 240 grey pixels of uint8"."""
     height, width = pixels.shape[:2]
     return f"{width} x {height} {'grey' if pixels.ndim == 2 else 'colour'} pixels of {pixels.dtype}"

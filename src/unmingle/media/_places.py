@@ -15,6 +15,7 @@ import numpy as np
 
 from .._validation import check_positive
 from ._arrays import IMAGE_RATE, from_array, from_numpy_file, timed
+from ._decode import Colour
 from ._errors import MediaError, cause
 from ._images import IMAGE_SUFFIXES, each_image, image_paths
 from ._live import is_always_live, open_camera, open_stream, without_password
@@ -27,7 +28,7 @@ _FILMS = frozenset({".gif", ".webp"})
 _SCHEMES = ("rtsp", "rtsps", "rtmp", "http", "https", "udp", "tcp")
 
 
-def open_frames(source: Any, *, colour: bool = False, live: bool = False, timeout: float = 10.0) -> FrameSource:
+def open_frames(source: Any, *, colour: Colour = False, live: bool = False, timeout: float = 10.0) -> FrameSource:
     """Open whatever gives pictures one after the other.
 
     Times are those of the source, so a variable frame rate is kept; images and arrays have none and count as 25 in a
@@ -43,8 +44,9 @@ def open_frames(source: Any, *, colour: bool = False, live: bool = False, timeou
         "frames"; "-" for a video at standard input; an address that begins with rtsp://, rtsps://, rtmp://, http://,
         https://, udp:// or tcp://; a camera as its number, "camera:0" or "/dev/video0"; an array of frames; or an
         iterable of frames or of pairs of time and frame.
-    colour : bool, default=False
-        Give red, green and blue where the source has colours; what is grey stays (height, width) all the same.
+    colour : bool or "planes", default=False
+        Give red, green and blue where the source has colours; what is grey stays (height, width) all the same. With
+        "planes" videos give `Planes`, as they are coded, in 8 bits: half the numbers.
     live : bool, default=False
         Keep only the newest frame while the consumer is busy, and connect again when a connection breaks. Cameras and
         addresses of rtsp, rtmp and udp are always live.
@@ -83,7 +85,7 @@ def open_frames(source: Any, *, colour: bool = False, live: bool = False, timeou
     raise MediaError(f"A source of frames must be a path, an address, a camera or arrays, got {source!r}.")
 
 
-def _from_name(name: str, colour: bool, live: bool, timeout: float) -> FrameSource:
+def _from_name(name: str, colour: Colour, live: bool, timeout: float) -> FrameSource:
     scheme = name.partition("://")[0].lower() if "://" in name else ""
     if name == "-":
         return _from_standard_input(colour, live)
@@ -102,7 +104,7 @@ def _from_name(name: str, colour: bool, live: bool, timeout: float) -> FrameSour
         raise MediaError(f"{name} cannot be read: {cause(error)}.") from error
 
 
-def _from_path(path: Path, colour: bool, live: bool) -> FrameSource:
+def _from_path(path: Path, colour: Colour, live: bool) -> FrameSource:
     if path.is_dir():
         return _from_images(image_paths(path), path.name or str(path), colour, live)
     if not path.exists():
@@ -117,20 +119,20 @@ def _from_path(path: Path, colour: bool, live: bool) -> FrameSource:
     return _from_video(f"file:{path}", path.name, colour, live)
 
 
-def _from_video(place: Any, name: str, colour: bool, live: bool, timeout: float | None = None) -> FrameSource:
+def _from_video(place: Any, name: str, colour: Colour, live: bool, timeout: float | None = None) -> FrameSource:
     video = open_video(place, name, timeout=timeout, in_order=timeout is not None)
     facts: dict[str, Any] = {"rate": video.rate, "n_frames": video.n_frames}
     return FrameSource(lambda stop: read_video(video, colour, stop), name=name, colour=colour, live=live, **facts)
 
 
-def _from_images(paths: list[Path], name: str, colour: bool, live: bool) -> FrameSource:
+def _from_images(paths: list[Path], name: str, colour: Colour, live: bool) -> FrameSource:
     def frames(stop: Event) -> Iterator[Frame]:
         return timed(each_image(paths, colour), copy=False)
 
     return FrameSource(frames, name=name, colour=colour, rate=IMAGE_RATE, n_frames=len(paths), live=live)
 
 
-def _from_standard_input(colour: bool, live: bool) -> FrameSource:
+def _from_standard_input(colour: Colour, live: bool) -> FrameSource:
     if sys.stdin is None or sys.stdin.isatty():
         raise MediaError("Standard input gives no video; send one into it, such as: unmingle ... - < street.mkv")
     file = _regular(sys.stdin)

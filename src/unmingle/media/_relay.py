@@ -3,9 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from threading import Condition, Event, Thread
-from typing import NamedTuple
-
-from ._pixels import Pixels
+from typing import Any, NamedTuple
 
 _AHEAD = 4
 """So many frames are read before they are asked for."""
@@ -18,8 +16,9 @@ class Frame(NamedTuple):
 
     time: float
     """Seconds since the first frame of the source."""
-    pixels: Pixels
-    """(height, width) grey or (height, width, 3) red, green and blue; uint8, uint16, or float32 from 0 to 1."""
+    pixels: Any
+    """(height, width) grey or (height, width, 3) red, green and blue, uint8, uint16, or float32 from 0 to 1; or
+    `Planes`."""
 
 
 Producer = Callable[[Event], Iterator[Frame]]

@@ -5,8 +5,10 @@ from threading import Event
 from types import TracebackType
 from typing import Self
 
+from ._decode import Colour
 from ._errors import MediaError
 from ._pixels import check_pixels, described, to_grey
+from ._planes import Planes
 from ._relay import Frame, Producer, Relay
 
 
@@ -22,7 +24,7 @@ class FrameSource(Iterator[Frame]):
         Gives an iterator of frames.
     name : str
         What errors call the source.
-    colour : bool
+    colour : bool or "planes"
         Give colours as they are instead of their luma.
     rate : float, optional
         Frames in a second, as far as known.
@@ -44,7 +46,7 @@ class FrameSource(Iterator[Frame]):
         produce: Producer,
         *,
         name: str,
-        colour: bool = False,
+        colour: Colour = False,
         rate: float | None = None,
         n_frames: int | None = None,
         live: bool = False,
@@ -98,11 +100,11 @@ class FrameSource(Iterator[Frame]):
             self._end()
 
 
-def _uniform(frames: Iterator[Frame], name: str, colour: bool) -> Iterator[Frame]:
+def _uniform(frames: Iterator[Frame], name: str, colour: Colour) -> Iterator[Frame]:
     first: str | None = None
     for number, (time, given) in enumerate(frames, start=1):
-        pixels = check_pixels(given, f"Frame {number} of {name}")
-        if not colour:
+        pixels = given if isinstance(given, Planes) else check_pixels(given, f"Frame {number} of {name}")
+        if not colour and not isinstance(pixels, Planes):
             pixels = to_grey(pixels)
         kind = described(pixels)
         first = first or kind

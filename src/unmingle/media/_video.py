@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from .._validation import require
-from ._decode import Converter
+from ._decode import Colour, Converter
 from ._errors import IncompleteError, MediaError, cause
 from ._pixels import MOST_NUMBERS, check_extent
 from ._relay import Frame
@@ -110,7 +110,7 @@ def _unreadable(av: Any, name: str, error: BaseException) -> str:
     return f"{name} cannot be opened: {cause(error)}."
 
 
-def read_video(video: Video, colour: bool, stop: Event) -> Iterator[Frame]:
+def read_video(video: Video, colour: Colour, stop: Event) -> Iterator[Frame]:
     """Frames of a file with their true times, then an error if it is cut off or damaged."""
     try:
         yield from decoded(video, colour, stop)
@@ -120,7 +120,7 @@ def read_video(video: Video, colour: bool, stop: Event) -> Iterator[Frame]:
         video.container.close()
 
 
-def decoded(video: Video, colour: bool, stop: Event) -> Iterator[Frame]:
+def decoded(video: Video, colour: Colour, stop: Event) -> Iterator[Frame]:
     """Frames with their times since the first one; parts that cannot be decoded are skipped and counted."""
     start: float | None = None
     converter = Converter(colour)

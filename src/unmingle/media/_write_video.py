@@ -15,6 +15,7 @@ from .._aside import hold
 from .._validation import require
 from ._errors import MediaError
 from ._pixels import Pixels, to_bytes
+from ._planes import Planes
 from ._video import open_video
 from ._writer import FrameWriter, Kept, aside, check_folder, put_in_place
 
@@ -37,6 +38,8 @@ _CODED = np.rint(16 + np.arange(256) * (219 / 255)).astype(np.uint8)
 
 class VideoWriter(FrameWriter):
     """A video of H.264."""
+
+    _takes_planes = True
 
     def _open(self) -> None:
         check_folder(self.path)
@@ -73,8 +76,10 @@ class VideoWriter(FrameWriter):
         coder.color_primaries = coder.color_trc = _BT709
         self._stream = stream
 
-    def _add(self, pixels: Pixels, time: float) -> None:
-        frame = self._coded(_even(to_bytes(pixels)))
+    def _add(self, pixels: Pixels | Planes, time: float) -> None:
+        if isinstance(pixels, Planes) and (pixels.dtype != np.uint8 or pixels.height % 2 or pixels.width % 2):
+            pixels = pixels.to_rgb()
+        frame = self._coded(pixels if isinstance(pixels, Planes) else _even(to_bytes(pixels)))
         tick = max(round(time / self._base), self._last_tick + 1)
         if self._held is not None:
             self._steps.append(tick - self._last_tick)
@@ -96,9 +101,13 @@ class VideoWriter(FrameWriter):
             self._encode_held(max(step, round(_LEAST_SHOWN / self._base)))
         self._encode(None)
 
-    def _coded(self, pixels: Pixels) -> Any:
+    def _coded(self, pixels: Pixels | Planes) -> Any:
         """Luma and chroma of a picture; their matrix is the one of 0.299 R + 0.587 G + 0.114 B."""
-        if pixels.ndim == 3:
+        if isinstance(pixels, Planes):
+            rows = pixels.values.reshape(-1, pixels.width)
+            frame = self._av.VideoFrame.from_ndarray(rows, format="yuvj420p")
+            frame = self._reformatter.reformat(frame, format="yuv420p", dst_color_range=_LIMITED)
+        elif pixels.ndim == 3:
             frame = self._av.VideoFrame.from_ndarray(pixels, format="rgb24")
             frame = self._reformatter.reformat(
                 frame, format="yuv420p", dst_colorspace=_SWS_BT601, dst_color_range=_LIMITED

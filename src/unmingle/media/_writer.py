@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 from .._aside import Hold
 from ._errors import MediaError, cause
 from ._pixels import Pixels, check_pixels, described
+from ._planes import Planes
 
 DEFAULT_RATE = 25.0
 _LEAST_STEP = 1e-5
@@ -57,12 +58,14 @@ class FrameWriter(ABC):
             self._claim.release()
             raise
 
+    _takes_planes = False
+
     def write(self, pixels: Any, time: float | None = None) -> None:
         """Write a frame.
 
         Parameters
         ----------
-        pixels : array of shape (height, width) or (height, width, 3)
+        pixels : array of shape (height, width) or (height, width, 3), or Planes
             Booleans, black and white; uint8; uint16, of which videos keep the upper 8 bits; or floating-point numbers
             from 0 to 1, of which videos and images keep 8 bits.
         time : float, optional
@@ -76,7 +79,10 @@ class FrameWriter(ABC):
         """
         if self._closed:
             raise MediaError(f"{self.path.name} is closed; frames must be written before that.")
-        picture = check_pixels(pixels, f"Frame {self.n_written + 1} for {self.path.name}")
+        if isinstance(pixels, Planes) and not self._takes_planes:
+            pixels = pixels.to_rgb()
+        name = f"Frame {self.n_written + 1} for {self.path.name}"
+        picture: Any = pixels if isinstance(pixels, Planes) else check_pixels(pixels, name)
         kind = described(picture)
         if self._kind is not None and kind != self._kind:
             raise MediaError(f"{self.path.name} holds {self._kind}, but a frame has {kind}; write it to another file.")

@@ -9,6 +9,7 @@ from streams import network, pushed, same, watched, with_square
 
 from unmingle.apps.video import Stream, separate
 from unmingle.apps.video._background import Background
+from unmingle.apps.video._format import FrameFormat
 from unmingle.metrics import MaskCounts, f_measure
 from unmingle.synth import crowd_scene, shaking_scene, water_scene
 
@@ -224,7 +225,9 @@ def test_rounding_is_no_direction_of_the_background():
     rng = np.random.default_rng(0)
     picture, light = 0.3 + 0.5 * rng.random(30_000), 0.006 * rng.uniform(-1, 1, 30_000)
     frames = (picture + np.outer(np.sin(np.arange(30)), light)).astype(np.float32)
-    background = Background.start(frames, 5, 1, np.zeros(0, np.int32), None)
+    background = Background.start(
+        frames, 5, FrameFormat.of(picture[None].astype(np.float32)), np.zeros(0, np.int32), None
+    )
     assert len(background.components) == 2
     background.components = (np.outer(rng.uniform(0.5, 1.5, 5), np.ones(30_000)) * picture).astype(np.float32)
     background.squares, background.weight = 20_000 * np.eye(5), 20_000.0

@@ -5,12 +5,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr
 
 from ... import kernels
 from ..._threads import suited_to
 from ...encoder import Encoder
+from ...media import middle_of
 from ...solvers import newton
-from ._start import first_background, noise_around
+from ._format import FrameFormat
+from ._start import NumbersOfCamera, first_background, noise_around
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -19,16 +23,20 @@ RANK_PENALTY = 0.1
 """lam_*: far below what a frame weighs, so that it only keeps atoms alive that are used."""
 LEAST_NOISE = 3.5 / 255.0
 """Standard deviation below which no noise is believed: a threshold of ten of 255 steps, by default."""
-LEAST_VARIANCE = LEAST_NOISE**2
+LEAST_COLOUR_NOISE = 3.0 / 255.0
+"""The same of a colour difference."""
 OUTLIERS_FROM = 2.6
 """Standard deviations from which on a deviation is an outlier for codes and components."""
 FAINT = 1e-4
 """Share of the usual strength of codes below which a frame is black."""
 NOISE_RATE = 0.1
+"""How fast a variance rises."""
 NOISE_SAMPLES = 20
 """Frames that a variance which follows at this rate is as good as: a deviation has Student's distribution."""
 SLOW_NOISE_RATE = 0.004
 """Near foreground, so that a place that always moves is understood in the end."""
+NOISE_FALL = 0.5
+"""How much slower it falls, so that a tree is remembered between two gusts."""
 PROBES = 1000
 """Entries, drawn once, that the typical noise and the light are judged by."""
 REFRESH_EVERY = 32
@@ -41,9 +49,10 @@ MOST_COMPONENTS = 100
 class Background:
     """U' and s of the last frame, with what learning needs to know.
 
-    Entries are the channels of all pixels, in the order of a frame.
+    Entries are the brightness of all pixels, then two planes of colour where there are.
     """
 
+    format: FrameFormat
     components: Floats
     """(q, m): U'."""
     codes: Floats
@@ -61,7 +70,7 @@ class Background:
     waited: NDArray[np.uint16]
     """For each pixel near foreground, for how many frames it has not changed."""
     sample: NDArray[np.int32]
-    """The entries that codes are found from; empty for all."""
+    """The pixels that codes are found from; empty for all."""
     step: Floats = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     """(q, q): (U'U + lam_* I)^-1 for the sample, up to date now and then."""
     weight: float = 0.0
@@ -73,18 +82,19 @@ class Background:
 
     def __post_init__(self) -> None:
         self.scale = 1.0 / white_of(self.last.dtype)
+        self.pixels = self.format.pixels
         self.zeros = kernels.zeros_for(len(self.components))
         self.sampled = np.take(self.components, self.sample, axis=1) if self.sample.size else self.components
-        self.code_penalty = self._penalty_for(self.sampled.shape[1])
+        self.code_penalty = self._penalty_for(self.sample.size or self.pixels)
         chances = np.random.default_rng(0).random(PROBES)
-        entries = self.sample if self.sample.size else np.arange(self.last.size, dtype=np.int32)
+        entries = self.sample if self.sample.size else np.arange(self.pixels, dtype=np.int32)
         self.probe = entries[(chances * entries.size).astype(np.intp)]
         self._learning = kernels.LearningState(
             lam_star=RANK_PENALTY,
-            least=LEAST_VARIANCE,
-            rate=NOISE_RATE,
-            slow_rate=SLOW_NOISE_RATE,
+            least=(LEAST_NOISE**2, LEAST_COLOUR_NOISE**2),
+            rates=noise_rates(),
             scale=self.scale,
+            white=self.format.white,
             codes=self.codes,
             atoms=self.components,
             squares=self.squares,
@@ -104,28 +114,29 @@ class Background:
 
     @classmethod
     def start(
-        cls, rows: Array, n_components: int, channels: int, sample: NDArray[np.int32], encoder: Encoder | None
+        cls, rows: Array, n_components: int, form: FrameFormat, sample: NDArray[np.int32], encoder: Encoder | None
     ) -> Self:
         """Learn the background of a few frames, the rows; things may move in them.
 
         A trained network brings components of its own.
         """
         scale = 1.0 / white_of(rows.dtype)
+        camera = NumbersOfCamera(scale, middle_of(rows.dtype) * scale, form.pixels)
         if encoder is None:
-            components, codes = first_background(rows, scale, n_components, LEAST_NOISE)
+            components, codes = first_background(rows, camera, n_components, LEAST_NOISE)
         else:
             components = np.array(encoder.components, dtype=np.float32)
             codes = encoder.encode(rows * np.float32(scale))[0].astype(np.float64)
-        pixels = rows.shape[1] // channels
         return cls(
+            format=form,
             components=components,
             codes=codes[-1].astype(np.float32),
-            variance=noise_around(rows, scale, components, codes) ** 2,
+            variance=noise_around(rows, camera, components, codes) ** 2,
             squares=codes.T @ codes,
             last=rows[-1].copy(),
             last_deviation=np.zeros_like(rows[-1]),
-            seen=np.full(pixels, 2 * len(rows), dtype=np.uint16),
-            waited=np.zeros(pixels, dtype=np.uint16),
+            seen=np.full(form.pixels, 2 * len(rows), dtype=np.uint16),
+            waited=np.zeros(form.pixels, dtype=np.uint16),
             sample=sample,
             weight=float(len(rows)),
         )
@@ -138,8 +149,8 @@ class Background:
     @property
     def rank(self) -> int:
         """Directions of the background that are stronger than noise could be: sigma > noise (sqrt m + sqrt n)."""
-        m = self.components.shape[1]
-        gram = np.einsum("im,jm->ij", self.components, self.components, dtype=np.float64)
+        m, atoms = self.pixels, self.components[:, : self.pixels]
+        gram = np.einsum("im,jm->ij", atoms, atoms, dtype=np.float64)
         strengths = np.sqrt(np.maximum(np.linalg.eigvals(self.squares @ gram).real, 0.0))
         return int(np.sum(strengths > max(self.noise, LEAST_NOISE) * (np.sqrt(m) + np.sqrt(self.weight))))
 
@@ -150,13 +161,13 @@ class Background:
             return
         lam_star = self._penalty_for(values.size)
         lam = np.full(values.size, self.outlier_penalty, dtype=np.float32)
-        samples = (values * np.float32(self.scale))[None]
+        samples, atoms = (values * np.float32(self.scale))[None], np.ascontiguousarray(atoms[:, : values.size])
         with suited_to(atoms.size):
             self.codes[:] = next(newton(samples, atoms, lam_star, lam, self.codes[None], tol=1e-6)).codes[0]
 
     def encode_by(self, encoder: Encoder, x: Array, apart: NDArray[np.bool_] | None) -> None:
         """Find the codes of a frame by a network."""
-        samples = (x * np.float32(self.scale))[None]
+        samples = (x[: self.pixels] * np.float32(self.scale))[None]
         if apart is not None:
             samples[0, apart] = np.nan
         self.codes[:] = encoder.encode(samples, init=self.codes[None])[0][0]
@@ -172,8 +183,8 @@ class Background:
             self._layers(values, atoms, 3, widening * self.outlier_penalty)
 
     def learn(
-        self, x: Array, channels: int, deviation: Array, near: Array, factor: float, frames: int,
-        forgetting: float, patience: int, fixed: bool,
+        self, x: Array, deviation: Array, near: Array, factor: float, frames: int, forgetting: float, patience: int,
+        fixed: bool,
     ) -> tuple[int, int]:  # fmt: skip
         """Take in a frame where no foreground is near, and foreground that has not changed for longer than `patience`.
 
@@ -182,15 +193,14 @@ class Background:
         """
         if not fixed:
             self._awake(near)
-        entries = near if channels == 1 else np.repeat(near, channels)
         lam = 0.0 if fixed else self.outlier_penalty
         inside, still, absorbed, kept = kernels.learn_from_frame(
-            x, (0,) * channels, deviation, near, entries, frames, 0 if fixed else patience, forgetting,
+            x, self.format.height, self.format.width, deviation, near, frames, 0 if fixed else patience, forgetting,
             FAINT / self.weight, lam, factor, *self._learning,
         )  # fmt: skip
         self.weight = kept * self.weight + 1.0
         self.learnt += 1
-        if self.learnt == REFRESH_EVERY or absorbed > 0.005 * near.size:
+        if self.learnt == REFRESH_EVERY or absorbed > 0.005 * self.pixels:
             self._refresh()
         return inside, still
 
@@ -198,7 +208,7 @@ class Background:
         """Brighten the background: Us <- gain Us + offset."""
         self.codes *= np.float32(gain)
         direction = self.codes / np.float32(max(float(self.codes @ self.codes), 1e-30))
-        self.components += direction[:, None] * np.float32(offset)
+        self.components[:, : self.pixels] += direction[:, None] * np.float32(offset)
         if self.sample.size:
             np.take(self.components, self.sample, axis=1, out=self.sampled)
         self._refresh()
@@ -210,7 +220,7 @@ class Background:
         vanished = np.abs(self.codes).max() < 1e-6 and np.abs(self.components).max() < 1e-6
         if vanished and 2 * np.count_nonzero(near == 1) > near.size:
             self.components[0] = self.sampled[0] = 0.0
-            self.codes[0] = 0.5 * (self.last.size / 30.0) ** 0.25
+            self.codes[0] = 0.5 * (self.pixels / 30.0) ** 0.25
 
     def arrays(self) -> dict[str, Array]:
         """All arrays, by their names."""
@@ -228,13 +238,13 @@ class Background:
     def _entries(self, x: Array, apart: NDArray[np.bool_] | None) -> tuple[Array, Floats]:
         """The entries that codes are found from, with their atoms."""
         if apart is None:
-            return x[self.sample] if self.sample.size else x, self.sampled
+            return (x[self.sample], self.sampled) if self.sample.size else (x[: self.pixels], self.components)
         places = np.flatnonzero(~apart) if not self.sample.size else self.sample[~apart[self.sample]]
         return x[places], np.take(self.components, places, axis=1)
 
     def _penalty_for(self, n_entries: int) -> float:
         """lam_* for codes that are found from some of the entries: their share of it."""
-        return RANK_PENALTY * n_entries / self.components.shape[1]
+        return RANK_PENALTY * n_entries / self.pixels
 
     @property
     def _some(self) -> NDArray[np.int32] | None:
@@ -245,11 +255,11 @@ class Background:
         """Put together what a look needs; arrays are shared, so only a new step or penalty calls for it."""
         self.scene = kernels.Scenery(
             scale=self.scale,
-            white=None if self.last.dtype.kind == "f" else white_of(self.last.dtype),
+            white=self.format.white,
             atoms=self.components,
             codes=self.codes,
             variance=self.variance,
-            least=LEAST_VARIANCE,
+            least=(LEAST_NOISE**2, LEAST_COLOUR_NOISE**2),
             sample=self._some,
             sampled=self.sampled,
             step=self.step,
@@ -261,11 +271,29 @@ class Background:
     def _refresh(self) -> None:
         """Bring up to date what depends on all components and on the noise."""
         self.learnt = 0
-        with suited_to(self.sampled.size):
-            gram = (self.sampled @ self.sampled.T).astype(np.float64)
+        atoms = self.sampled if self.sample.size else self.components[:, : self.pixels]
+        with suited_to(atoms.size):
+            gram = (atoms @ atoms.T).astype(np.float64)
         self.step = np.linalg.inv(gram + self.code_penalty * np.eye(len(gram))).astype(np.float32)
         self.outlier_penalty = OUTLIERS_FROM * max(self.noise, LEAST_NOISE)
         self._show()
+
+
+def noise_rates() -> tuple[float, float, float, float]:
+    """How a variance is learnt, see `kernels.follow_noise`.
+
+    Deviations have no sign, so the difference of two has the mean square 2 (1 - 2 / pi) v for Gaussian noise of
+    variance v. A mean of squares that falls slower than it rises ends at their expectile m v with
+    E max(z^2 - m, 0) = fall E max(m - z^2, 0), z Gaussian.
+    """
+
+    def excess(m: float) -> float:
+        root = m**0.5
+        above = 2.0 * ((1.0 - m) * ndtr(-root) + root * np.exp(-0.5 * m) / (2.0 * np.pi) ** 0.5)
+        return float(above - NOISE_FALL * (above + m - 1.0))
+
+    expectile = brentq(excess, 0.5, 50.0)
+    return NOISE_RATE, SLOW_NOISE_RATE, NOISE_FALL, 1.0 / ((2.0 - 4.0 / np.pi) * expectile)
 
 
 def white_of(dtype: Any) -> float:

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...media import encode_jpeg
+from ...media import Planes, encode_jpeg
 from ._events import COUNTING, Event
 from ._result import Separation
 
@@ -122,8 +122,9 @@ def _far_from(chosen: Sequence[Moment], pool: Sequence[Moment], count: int) -> l
     return more
 
 
-def reduced(picture: Array, width: int = WIDTH) -> Array:
+def reduced(picture: Any, width: int = WIDTH) -> Array:
     """Means over squares of pixels, so that the picture is not wider than this; numbers in [0, 1]."""
+    picture = picture.to_rgb() if isinstance(picture, Planes) else picture
     white = 1.0 if picture.dtype.kind in "fb" else float(np.iinfo(picture.dtype).max)
     side = -(-picture.shape[1] // width)
     height, width = (max(1, size // side) for size in picture.shape[:2])

@@ -6,7 +6,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-State = Literal["starting", "watching", "adapting", "frozen"]
+from ...media import Planes
+
+State = Literal["starting", "watching", "adapting", "moving", "frozen"]
 
 
 class Box(NamedTuple):
@@ -21,15 +23,16 @@ class Box(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Separation:
-    """A frame and its parts. Arrays are of the shape and type of the frame unless said otherwise."""
+    """A frame and its parts, which are of the kind and type of the frame unless said otherwise."""
 
     index: int
     """Number of the frame, from 0."""
     time: float
     """Its time in seconds."""
-    frame: NDArray[Any]
-    background: NDArray[Any]
-    """What the camera would see without the foreground."""
+    frame: Any
+    """As it was given: an array, or `unmingle.media.Planes`."""
+    _background: Any
+    """The background, or a function that makes it when it is asked for."""
     mask: NDArray[np.bool_]
     """(height, width): where there is foreground."""
     boxes: tuple[Box, ...]
@@ -38,10 +41,20 @@ class Separation:
     """The share of the region of interest that is foreground."""
     state: State
     """"starting": frames are collected, the mask is empty; "watching": the rule; "adapting": the scene has changed as a
-    whole, and what does not move is being taken for background; "frozen": nothing is learnt."""
+    whole, and what does not move is being taken for background; "moving": the camera moves, or the film was cut, so
+    that there is no background any more and the mask is empty; "frozen": nothing is learnt."""
 
     @property
-    def foreground(self) -> NDArray[Any]:
+    def background(self) -> Any:
+        """What the camera would see without the foreground."""
+        if callable(self._background):
+            self._background = self._background()
+        return self._background
+
+    @property
+    def foreground(self) -> Any:
         """The frame where the mask is, black elsewhere."""
+        if isinstance(self.frame, Planes):
+            return self.frame.where(self.mask)
         mask = self.mask if self.frame.ndim == 2 else self.mask[..., None]
         return np.where(mask, self.frame, self.frame.dtype.type(0))

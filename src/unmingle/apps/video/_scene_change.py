@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 JUMP = 0.03
 """So much more of the picture than usual deviates after a jump,"""
-SEVERAL, MUCH = 3, 0.3
-"""in several places or over much of the picture: a single thing that came and stands is none."""
+ALIKE = 0.2
+"""and so much of the texture there is as it was: a thing that came hides it, light does not."""
+MUCH = 0.3
+"""Where there is no texture, so much of the picture deviates."""
 SETTLED = 0.015
 """A jump is over when no more than this is left of it."""
 STILL = 0.9
@@ -46,11 +48,11 @@ class SceneChange:
         """Whether so much deviates, whatever was before."""
         return score - self.usual > JUMP
 
-    def judge(self, score: float, still: float, regions: int) -> None:
-        """Take in the share that deviates, the part of it that does not move, and in how many places it is."""
+    def judge(self, score: float, still: float, alike: float | None) -> None:
+        """Take in the share that deviates, the part of it that does not move, and the share whose texture stayed."""
         more = score - self.usual
-        everywhere = self.left > 0 or regions >= SEVERAL or score > MUCH
-        if everywhere and more > (SETTLED if self.left else JUMP) and still > STILL:
+        light = self.left > 0 or (score > MUCH if alike is None else alike >= ALIKE)
+        if light and more > (SETTLED if self.left else JUMP) and still > STILL:
             self.jumps += not self.left
             self.left = ROUNDS
         else:

@@ -9,7 +9,7 @@ from ._stream import Stream
 
 
 def separate(
-    source: Any, *, stream: Stream | None = None, colour: bool = False, live: bool = False, **settings: Any
+    source: Any, *, stream: Stream | None = None, colour: bool = True, live: bool = False, **settings: Any
 ) -> Iterator[Separation]:
     """Separate a video into background and foreground, frame by frame, in constant memory.
 
@@ -23,8 +23,8 @@ def separate(
         camera, or arrays: see `unmingle.media.open_frames`.
     stream : Stream, optional
         A stream to go on with, such as one that was loaded; by default a new one with the settings.
-    colour : bool, default=False
-        Whether to work with colours; by default with the brightness alone, which is faster.
+    colour : bool, default=True
+        Whether to work with colours; otherwise with the brightness alone, which is faster.
     live : bool, default=False
         Whether the source is live: frames that come too fast are dropped instead of queued.
     **settings
@@ -49,7 +49,7 @@ def separate(
     if stream is not None and settings:
         raise ValueError(f"Give either a stream or settings of a new one, not both; got {', '.join(settings)}.")
     stream = Stream(**settings) if stream is None else stream
-    with open_frames(source, colour=colour, live=live) as frames:
+    with open_frames(source, colour="planes" if colour else False, live=live) as frames:
         yield from separated(frames, stream, live=frames.live)
 
 

@@ -1,7 +1,8 @@
 """The first background, from a handful of frames in which things may move."""
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,33 @@ _MEDIAN_OF_NOISE = 0.6745
 _OUTLIERS_FROM = 2.2
 
 
+class NumbersOfCamera(NamedTuple):
+    """How to read the numbers of a camera: brightness in [0, 1], colour differences in [-1/2, 1/2]."""
+
+    scale: float
+    middle: float
+    """What stands for no colour, in [0, 1]."""
+    pixels: int
+    """Entries of brightness; those of colour follow."""
+
+    def read(self, rows: Array, part: slice) -> Floats:
+        """Some entries, either all of brightness or all of colour."""
+        values = rows[:, part] * np.float32(self.scale)
+        return values if part.stop <= self.pixels else values - np.float32(self.middle)
+
+    def parts(self, entries: int) -> Iterator[slice]:
+        """Pieces of a row that stay in the cache."""
+        ends = [
+            *range(_CHUNK, self.pixels, _CHUNK),
+            self.pixels,
+            *range(self.pixels + _CHUNK, entries, _CHUNK),
+            entries,
+        ]
+        return (slice(a, b) for a, b in pairwise([0, *ends]) if a < b)
+
+
 def first_background(
-    rows: Array, scale: float, n_components: int, least_noise: float
+    rows: Array, camera: NumbersOfCamera, n_components: int, least_noise: float
 ) -> tuple[Floats, NDArray[np.float64]]:
     """Components and codes of a few frames: one sweep of (2), from the median of every pixel.
 
@@ -36,8 +62,8 @@ def first_background(
     ----------
     rows : array of shape (n, m)
         Frames in the numbers of the camera.
-    scale : float
-        What brings them to [0, 1].
+    camera : NumbersOfCamera
+        How to read them.
     n_components : int
         Most components.
     least_noise : float
@@ -49,29 +75,30 @@ def first_background(
     codes : array of shape (n, q)
     """
     n, m = rows.shape
-    bound = np.float32(_OUTLIERS_FROM * max(_typical_noise(rows, scale), least_noise))
+    bound = np.float32(_OUTLIERS_FROM * max(_typical_noise(rows, camera), least_noise))
     middle = np.empty(m, dtype=np.float32)
     gram = np.zeros((n, n))
-    for part in _parts(m):
-        middle[part] = _medians(rows[:, part]) * np.float32(scale)
-        wide = _cleaned(rows[:, part], scale, middle[part], bound).astype(np.float64)
+    for part in camera.parts(m):
+        values = camera.read(rows, part)
+        middle[part] = _medians(values)
+        wide = _cleaned(values, middle[part], bound).astype(np.float64)
         gram += wide @ wide.T
     squares, vectors = (found[..., ::-1] for found in np.linalg.eigh(gram))
     kept = min(n_components, max(1, int(np.sum(squares > 1e-9 * squares[0]))))
     sigma, V = np.sqrt(np.maximum(squares[:kept], 1e-12)), vectors[:, :kept]
     components = np.empty((kept, m), dtype=np.float32)
     readout = (V / np.sqrt(sigma)).T.astype(np.float32)
-    for part in _parts(m):
-        components[:, part] = readout @ _cleaned(rows[:, part], scale, middle[part], bound)
+    for part in camera.parts(m):
+        components[:, part] = readout @ _cleaned(camera.read(rows, part), middle[part], bound)
     return components, V * np.sqrt(sigma)
 
 
-def noise_around(rows: Array, scale: float, components: Floats, codes: Array) -> Floats:
+def noise_around(rows: Array, camera: NumbersOfCamera, components: Floats, codes: Array) -> Floats:
     """The standard deviation of each entry from the background, by its median over the frames."""
     noise = np.empty(rows.shape[1], dtype=np.float32)
     narrow = codes.astype(np.float32)
-    for part in _parts(noise.size):
-        left = rows[:, part] * np.float32(scale) - narrow @ components[:, part]
+    for part in camera.parts(noise.size):
+        left = camera.read(rows, part) - narrow @ components[:, part]
         noise[part] = _medians(np.abs(left)) / np.float32(_MEDIAN_OF_NOISE)
     return noise
 
@@ -84,15 +111,11 @@ def _medians(rows: Array) -> Floats:
     return medians
 
 
-def _cleaned(rows: Array, scale: float, middle: Floats, bound: np.float32) -> Floats:
-    return np.asarray(middle + np.clip(rows * np.float32(scale) - middle, -bound, bound), dtype=np.float32)
+def _cleaned(values: Floats, middle: Floats, bound: np.float32) -> Floats:
+    return np.asarray(middle + np.clip(values - middle, -bound, bound), dtype=np.float32)
 
 
-def _typical_noise(rows: Array, scale: float) -> float:
+def _typical_noise(rows: Array, camera: NumbersOfCamera) -> float:
     """The deviation of pixels from their median over time that is typical of the whole picture."""
-    some = rows[:, :: max(1, rows.shape[1] // 10_000)] * np.float32(scale)
+    some = rows[:, : camera.pixels : max(1, camera.pixels // 10_000)] * np.float32(camera.scale)
     return float(np.median(np.abs(some - np.median(some, axis=0)))) / _MEDIAN_OF_NOISE
-
-
-def _parts(m: int) -> Iterator[slice]:
-    return (slice(i, min(i + _CHUNK, m)) for i in range(0, m, _CHUNK))

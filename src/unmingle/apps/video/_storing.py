@@ -1,6 +1,5 @@
 """Streams of video to what a file holds, and back."""
 
-import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +21,9 @@ from ..._schema import (
 from ..._schema import Array as Rows
 from ...encoder import ENCODER, LAYERS, Encoder
 from ._background import MOST_COMPONENTS, Background
+from ._camera import CameraWatch
+from ._format import FrameFormat
+from ._former import has_three_channels, with_planes
 from ._scene_change import SceneChange
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ _NUMBERS = {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Co
 _SCENE_CHANGE = Record(
     {"usual": Number(), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()}
 )
+_CAMERA = Record({"moves": Count(), "moving": Flag(), "strikes": Count()})
 _SIDE = Count(1, 2**20)
 _SHAPE = Either(Row(_SIDE, _SIDE), Row(_SIDE, _SIDE, OneOf(3)))
 
@@ -67,9 +70,10 @@ def to_store(stream: "Stream") -> dict[str, Any]:
         "scene_change": asdict(stream._scene_change),
         "n_frames": stream.n_frames,
         "learnt_at": stream._learnt_at,
+        "camera": asdict(stream._camera),
         "frozen": stream.frozen_,
-        "shape": None if stream._detector is None else list(stream._detector.format[0]),
-        "dtype": None if stream._detector is None else str(stream._detector.format[1]),
+        "shape": None if stream._detector is None else list(stream._detector.format.shape),
+        "dtype": None if stream._detector is None else str(stream._detector.format.dtype),
         "encoder": stream.encoder._to_store() if isinstance(stream.encoder, Encoder) else stream.encoder,
     }
     if stream.region is not None:
@@ -97,7 +101,7 @@ def schema_of(content: dict[str, Any]) -> Record:
             "dtype": OneOf(None) if content.get("shape") is None else OneOf(*DTYPES),
             "encoder": ENCODER if has_network else OneOf("layers", "exact"),
         },
-        {"region": Rows(("bool",), "height", "width"), **first},
+        {"region": Rows(("bool",), "height", "width"), "camera": _CAMERA, **first},
     )
 
 
@@ -125,29 +129,31 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
     stream.n_frames, stream.frozen_ = int(content["n_frames"]), content["frozen"] is True
     stream._learnt_at = int(content["learnt_at"])
     stream._scene_change = SceneChange(**content["scene_change"])
+    content = with_planes(content) if has_three_channels(content) else content
+    stream._camera = CameraWatch(**content.get("camera", {}))
     parts: dict[str, Any] = {name: content[name].copy() for name in _background_rules(DTYPES) if name in content}
     first = content.get("first", np.empty((0, 0)))
     if content["shape"] is not None:
-        shape = tuple(content["shape"])
+        shape = content["shape"]
+        form = FrameFormat("grey" if len(shape) == 2 else "colours", shape[0], shape[1], np.dtype(content["dtype"]))
         if parts or first.size:
-            _check_sizes(shape, parts, first)
-        stream._open(shape, np.dtype(content["dtype"]))
+            _check_sizes(form, parts, first)
+        stream._open(form)
+        if parts:
+            stream._model = Background(format=form, **parts, **content["numbers"])
     stream._first = list(first)
-    if parts:
-        stream._model = Background(**parts, **content["numbers"])
     return stream
 
 
-def _check_sizes(shape: tuple[int, ...], arrays: dict[str, Array], first: Array) -> None:
-    """Refuse arrays of another size than the frames, too many components, and entries that are not there."""
-    entries, pixels = math.prod(shape), shape[0] * shape[1]
+def _check_sizes(form: FrameFormat, arrays: dict[str, Array], first: Array) -> None:
+    """Refuse arrays of another size than the frames, too many components, and pixels that are not there."""
     m = arrays["last"].size if arrays else first.shape[1]
-    if m != entries or (arrays and arrays["seen"].size != pixels):
-        raise ValueError(f"frames of shape {shape} have {entries} entries, not {m}")
+    if m != form.entries or (arrays and arrays["seen"].size != form.pixels):
+        raise ValueError(f"frames of shape {form.shape} have {form.entries} entries, not {m}")
     if not arrays:
         return
     if not 1 <= len(arrays["components"]) <= MOST_COMPONENTS:
         raise ValueError(f"a background has 1 to {MOST_COMPONENTS} components, not {len(arrays['components'])}")
     sample = arrays["sample"]
-    if sample.size and (sample[0] < 0 or sample[-1] >= m or (np.diff(sample) <= 0).any()):
-        raise ValueError("sample should hold places of entries in rising order")
+    if sample.size and (sample[0] < 0 or sample[-1] >= form.pixels or (np.diff(sample) <= 0).any()):
+        raise ValueError("sample should hold places of pixels in rising order")

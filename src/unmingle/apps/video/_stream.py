@@ -6,14 +6,16 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels, store
+from ... import store
 from ..._schema import Rule
 from ..._threads import suited_to
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
 from ...encoder import MOST_LAYERS, Encoder
-from ...media import check_pixels, described
+from ...media import Planes
 from ._background import MOST_COMPONENTS, Background, white_of
+from ._camera import EVERY, MOST, CameraWatch, lost_between
 from ._detect import Detection, Detector, mask_thresholds
+from ._format import FrameFormat, checked_frame, checked_region, chosen_pixels, known_pixels, mark_known
 from ._result import Box, Separation, State
 from ._scene_change import SceneChange, gain_and_offset
 from ._storing import KIND, SETTINGS, restored, schema_of, to_store
@@ -37,7 +39,8 @@ class Stream:
     explains; the mask is where most pixels of a small square deviate. What is foreground does not enter the model.
 
     Light that changes is followed: by s at once, by a gain and an offset for all pixels, and, where most of what
-    deviates does not move, by taking the new scene for background within a few frames ("adapting").
+    deviates does not move, by taking the new scene for background within a few frames ("adapting"). A camera that
+    moves, or a cut, is noticed by the texture of the whole picture ("moving"), and the background starts anew.
 
     Parameters
     ----------
@@ -123,21 +126,22 @@ class Stream:
         self.n_layers = check_count(n_layers, "n_layers", MOST_LAYERS)
         self.encoder = encoder
         self.pixel_share = float(pixel_share)
-        self.region = None if region is None else _checked_region(region)
+        self.region = None if region is None else checked_region(region)
         self.smoothing = smoothing
         self.min_area = None if min_area is None else check_count(min_area, "min_area")
         self.shadows = bool(shadows)
         self.patience = None if patience is None else check_count(patience, "patience")
         self.start_size = check_count(start_size, "start_size")
         self.random_state = random_state
+        self._detector: Detector | None = None
         self.false_alarm_rate = false_alarm_rate
         self.frozen_ = False
         self.n_frames = 0
         self._learnt_at = 0
         self._scene_change = SceneChange()
+        self._camera = CameraWatch()
         self._first: list[Array] = []
         self._model: Background | None = None
-        self._detector: Detector | None = None
 
     @property
     def false_alarm_rate(self) -> float:
@@ -149,7 +153,11 @@ class Stream:
         if not check_share(rate, "false_alarm_rate") > 0:
             raise ValueError("false_alarm_rate must be above 0.")
         self._false_alarm_rate = float(rate)
-        self._thresholds = mask_thresholds(self._false_alarm_rate)
+        self._set_thresholds()
+
+    def _set_thresholds(self) -> None:
+        coloured = self._detector is not None and self._detector.format.places > 0
+        self._thresholds = mask_thresholds(self._false_alarm_rate, 3 if coloured else 1)
 
     def freeze(self, frozen: bool = True) -> Self:
         """Stop learning: every frame is separated by what is known. ``freeze(False)`` goes on learning.
@@ -167,12 +175,17 @@ class Stream:
         """Whether there is a background."""
         return self._model is not None
 
+    @property
+    def format(self) -> FrameFormat | None:
+        """What all frames look like; None before the first."""
+        return None if self._detector is None else self._detector.format
+
     def push(self, frame: Any, time: float | None = None, *, known_foreground: Any = None) -> Separation:
         """Separate a frame and learn from it.
 
         Parameters
         ----------
-        frame : array of shape (height, width) or (height, width, 3)
+        frame : array of shape (height, width) or (height, width, 3), or unmingle.media.Planes
             Bytes, 16-bit numbers, or floating-point numbers in [0, 1].
         time : float, optional
             Its time in seconds; by default its number.
@@ -186,7 +199,7 @@ class Stream:
             Its frame is the given one, not a copy.
         """
         pixels = self._checked(frame)
-        known = None if known_foreground is None else self._known(known_foreground)
+        known = None if known_foreground is None else known_pixels(self._ready_detector().format, known_foreground)
         index = self.n_frames
         time = float(index) if time is None else float(time)
         self.n_frames += 1
@@ -210,42 +223,55 @@ class Stream:
         """Learn the first background from frames at once: an array, or several arrays; a single clean one will do."""
         detector = self._detector
         try:
-            rows = [self._checked(frame).reshape(-1).copy() for frame in frames]
+            rows = [self._copied_row(self._checked(frame)) for frame in frames]
             if not rows:
                 raise ValueError("frames must hold at least one frame, got none.")
             self._begin(np.stack(rows))
         except ValueError:
             self._detector = detector
             raise
-        self._first, self._scene_change = [], SceneChange()
+        self._first, self._scene_change, self._camera.moving = [], SceneChange(), False
         return self
 
     def _separated(
-        self, model: Background, frame: Array, index: int, time: float, known: Array | None, *, learn: bool
+        self, model: Background, frame: Array | Planes, index: int, time: float, known: Array | None, *, learn: bool
     ) -> Separation:
-        detector, x = self._ready_detector(), frame.reshape(-1)
+        detector, x = self._ready_detector(), self._ready_detector().format.row(frame)
         layers = self.n_layers if known is None and self.encoder == "layers" else self._encoded(model, x, known)
-        detection = detector.detect(model, frame, self._thresholds, layers)
+        detection = detector.detect(model, x, self._thresholds, layers)
         score = self._score(detection)
         if self._scene_change.disturbed(score) if learn else self._scene_change.exceeded_by(score):
             self._relight(model, x, detection, known, learn)
-            detection = detector.detect(model, frame, self._thresholds, 0)
+            detection = detector.detect(model, x, self._thresholds, 0)
             score = self._score(detection)
+        if learn and index % EVERY == 0 and self._camera_moved(detection, x, score):
+            return self._collect(frame, index, time)
         if known is not None:
-            detection.near[known] = kernels.KNOWN
+            mark_known(detector.format, detection.near, known)
         adapting = self._scene_change.left > 0
         if learn and (adapting or index % LEARN_EVERY == 0 or self._scene_change.alert > 0):
             self._learn(model, x, detection, score, index)
         state: State = "frozen" if not learn else "adapting" if adapting else "watching"
         boxes = tuple([Box._make(region) for region in detection.regions])
-        return Separation(index, time, frame, detection.background, detection.mask, boxes, score, state)
+        background = detector.format.picture_of(detection.background)
+        return Separation(index, time, frame, background, detection.mask, boxes, score, state)
+
+    def _camera_moved(self, detection: Detection, x: Array, score: float) -> bool:
+        """Whether the whole picture is another one: then the background starts anew."""
+        if isinstance(self.encoder, Encoder) or not self._scene_change.exceeded_by(score):
+            self._camera.strikes = 0
+            return False
+        if not self._camera.note(lost_between(detection.background, x, self._ready_detector().format)):
+            return False
+        self._model, self._first, self._scene_change = None, [], SceneChange(jumps=self._scene_change.jumps)
+        return True
 
     def _encoded(self, model: Background, x: Array, known: Array | None) -> int:
         """Find the codes of a frame where layers within a look will not do; returns that no layers are left to do."""
-        apart = self._apart(known)
+        apart = known
         if isinstance(self.encoder, Encoder):
             if self.region is not None:
-                outside = np.repeat(~self.region.reshape(-1), self._ready_detector().channels)
+                outside = ~self.region.reshape(-1)
                 apart = outside if apart is None else apart | outside
             model.encode_by(self.encoder, x, apart)
         elif self.encoder == "exact":
@@ -260,100 +286,86 @@ class Stream:
         self._learnt_at = index
         patience = QUICK_PATIENCE if adapting else min(self.patience or 0, LONGEST_PATIENCE)
         inside, still = model.learn(
-            x, self._ready_detector().channels, detection.deviation, detection.near, self._thresholds[1], frames,
-            self.forgetting**frames, patience, isinstance(self.encoder, Encoder),
+            x, detection.deviation, detection.near, self._thresholds[1], frames, self.forgetting**frames, patience,
+            isinstance(self.encoder, Encoder),
         )  # fmt: skip
-        self._scene_change.judge(score, still / inside if inside else 0.0, len(detection.regions))
+        self._scene_change.judge(score, still / inside if inside else 0.0, detection.alike)
 
     def _relight(self, model: Background, x: Array, detection: Detection, known: Array | None, learn: bool) -> None:
         """Try whether a gain and an offset, or other codes, explain a frame that deviates widely."""
         if isinstance(self.encoder, Encoder):
             return
-        apart = self._apart(known)
+        apart = known
         probe = model.probe if apart is None else model.probe[~apart[model.probe]]
-        light = gain_and_offset(detection.background.reshape(-1)[probe], x[probe], white_of(x.dtype)) if learn else None
+        light = gain_and_offset(detection.background[probe], x[probe], white_of(x.dtype)) if learn else None
         if light is not None:
             model.relight(*light)
         model.encode_anew(x, apart)
-
-    def _apart(self, known: Array | None) -> NDArray[np.bool_] | None:
-        """The entries of pixels that are known to be foreground."""
-        return None if known is None else np.repeat(known, self._ready_detector().channels)
 
     def _score(self, detection: Detection) -> float:
         """The share of the region of interest that is foreground."""
         return sum([region[4] for region in detection.regions]) / self._ready_detector().watched
 
-    def _collect(self, frame: Array, index: int, time: float) -> Separation:
+    def _collect(self, frame: Array | Planes, index: int, time: float) -> Separation:
         """Keep a frame until there are enough of them to learn the first background."""
-        self._first.append(frame.reshape(-1).copy())
+        form, row = self._ready_detector().format, self._copied_row(frame)
+        if self._camera.moving and self._first and lost_between(self._first[-1], row, form) > MOST:
+            self._first = []
+        self._first.append(row)
+        state: State = "moving" if self._camera.moving and len(self._first) == 1 else "starting"
         if len(self._first) >= self.start_size:
-            rows, self._first = np.stack(self._first), []
+            rows, self._first, self._camera.moving = np.stack(self._first), [], False
             self._begin(rows)
-        empty = np.zeros(frame.shape[:2], dtype=bool)
-        return Separation(index, time, frame, frame.copy(), empty, (), 0.0, "starting")
+        empty = np.zeros((form.height, form.width), dtype=bool)
+        return Separation(index, time, frame, form.picture_of(row.copy()), empty, (), 0.0, state)
 
     def _begin(self, rows: Array) -> None:
-        channels = self._ready_detector().channels
+        form = self._ready_detector().format
         encoder = self.encoder if isinstance(self.encoder, Encoder) else None
         if encoder is not None and encoder.components.shape[1] != rows.shape[1]:
             raise ValueError(
                 f"The encoder was trained for frames of {encoder.components.shape[1]} numbers, got {rows.shape[1]}."
             )
-        sample = self._sample(rows.shape[1], channels)
+        sample = chosen_pixels(form.pixels, self.pixel_share, self.region, self.random_state)
         with suited_to(rows.size):
-            self._model = Background.start(rows, self.n_components, channels, sample, encoder)
-
-    def _sample(self, entries: int, channels: int) -> NDArray[np.int32]:
-        """Entries that codes are found from: some pixels of the region with all their channels; none means all."""
-        pixels = entries // channels
-        chosen = np.arange(pixels, dtype=np.int32)
-        if self.region is not None:
-            chosen = chosen[self.region.reshape(-1)]
-        if self.pixel_share < 1:
-            count = max(min(chosen.size, 200), round(self.pixel_share * chosen.size))
-            chosen = np.sort(generator(self.random_state).permutation(chosen)[:count])
-        if chosen.size == pixels:
-            return np.empty(0, dtype=np.int32)
-        return (chosen[:, None] * channels + np.arange(channels, dtype=np.int32)).reshape(-1).astype(np.int32)
+            self._model = Background.start(rows, self.n_components, form, sample, encoder)
 
     def _ready_detector(self) -> Detector:
         assert self._detector is not None
         return self._detector
 
-    def _checked(self, frame: Any) -> Array:
-        """Return a frame as an array of the size and type of all frames, or say what is wrong with it."""
+    def _copied_row(self, frame: Array | Planes) -> Array:
+        return np.array(self._ready_detector().format.row(frame))
+
+    def _checked(self, frame: Any) -> Array | Planes:
+        """Return a frame of the size and type of all frames, or say what is wrong with it."""
         detector = self._detector
-        if detector is not None and detector.fits(frame):
+        if detector is not None and detector.format.fits(frame):
             return frame
-        pixels = check_pixels(frame, "The frame")
-        pixels = pixels if pixels.flags.carray else pixels.copy()
+        pixels = checked_frame(frame)
+        form = FrameFormat.of(pixels)
         if detector is None:
-            self._open(pixels.shape, pixels.dtype)
-        elif (pixels.shape, pixels.dtype) != detector.format:
-            first = described(np.empty(*detector.format))
-            raise ValueError(f"The frame has {described(pixels)}, but the stream began with {first}.")
+            self._open(form)
+        elif form.words != detector.format.words:
+            raise ValueError(f"The frame has {form.words}, but the stream began with {detector.format.words}.")
+        else:
+            detector.format = form
         return pixels
 
-    def _open(self, shape: tuple[int, ...], dtype: Any) -> None:
+    def _open(self, form: FrameFormat) -> None:
         """Make room for frames of this size."""
-        height, width = shape[:2]
-        if self.region is not None and self.region.shape != (height, width):
-            raise ValueError(f"region must have the shape of the frames, {(height, width)}; got {self.region.shape}.")
-        self._detector = Detector(shape, dtype, self.smoothing, self.min_area, not self.shadows, self.region)
-
-    def _known(self, known: Any) -> Array:
-        pixels, array = self._ready_detector().pixels, np.asarray(known)
-        if array.shape != pixels:
-            raise ValueError(f"known_foreground must have the shape of the frames, {pixels}; got {array.shape}.")
-        return array.astype(bool).reshape(-1)
+        size = form.height, form.width
+        if self.region is not None and self.region.shape != size:
+            raise ValueError(f"region must have the shape of the frames, {size}; got {self.region.shape}.")
+        self._detector = Detector(form, self.smoothing, self.min_area, not self.shadows, self.region)
+        self._set_thresholds()
 
     @property
     def card_(self) -> dict[str, Any]:
         """What the stream knows of itself.
 
-        Frames, components and how many of them are above noise (rank), the typical noise of a pixel beyond what its
-        neighbours allow for, in 255ths, jumps of the scene, and the settings.
+        Frames, components and how many are above noise (rank), the typical noise of a pixel beyond what its neighbours
+        allow for, in 255ths, jumps of the scene, moves of the camera, and the settings.
         """
         model = self._model
         return {
@@ -362,6 +374,7 @@ class Stream:
             "rank": None if model is None else model.rank,
             "noise": None if model is None else 255.0 * model.noise,
             "scene_jumps": self._scene_change.jumps,
+            "camera_moves": self._camera.moves,
             "settings": {name: getattr(self, name) for name in SETTINGS},
         }
 
@@ -385,10 +398,3 @@ class Stream:
     @classmethod
     def _schema(cls, content: dict[str, Any]) -> Rule:
         return schema_of(content)
-
-
-def _checked_region(region: Any) -> NDArray[np.bool_]:
-    array = np.asarray(region)
-    if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
-        raise ValueError(f"region must be an array of flags of shape (height, width), got {array.dtype} {array.shape}.")
-    return np.ascontiguousarray(array != 0)

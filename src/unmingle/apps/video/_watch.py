@@ -33,7 +33,7 @@ def watch(
     event_gap: float = 1.0,
     max_frames: int | None = None,
     seconds: float | None = None,
-    colour: bool = False,
+    colour: bool = True,
     live: bool = False,
     screen: Screen | None = None,
     check: Callable[[Frame], None] | None = None,
@@ -60,7 +60,7 @@ def watch(
     seconds : float, optional
         How much of the film to take at most.
     colour, live : bool
-        As in `unmingle.media.open_frames`, for a film that is not open yet.
+        As in `separate`, for a film that is not open yet.
     screen : Screen, optional
         Shows frames meanwhile; a film that is not live is then played at its own speed.
     check : callable, optional
@@ -87,7 +87,7 @@ def watch(
     max_frames = check_optional_count(max_frames, "max_frames")
     seconds = None if seconds is None else check_positive(seconds, "seconds")
     if not isinstance(source, FrameSource):
-        with open_frames(source, colour=colour, live=live) as frames:
+        with open_frames(source, colour="planes" if colour else False, live=live) as frames:
             return watch(
                 frames, stream, outputs, event_gap=event_gap, max_frames=max_frames, seconds=seconds, screen=screen,
                 check=check, callback=callback, interrupts=interrupts,

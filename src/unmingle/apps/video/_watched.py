@@ -8,7 +8,7 @@ from ._events import Event, EventFinder, FrameStep
 from ._highlights import Highlights
 from ._result import Separation
 from ._stream import Stream
-from ._words import EVENT_HEAD, event_cells, facts
+from ._words import EVENT_HEAD, event_cells, facts, warnings_of
 
 
 @dataclass
@@ -27,6 +27,10 @@ class Tally:
     largest_share: float = 0.0
     adapting: int = 0
     jumps: int = 0
+    moves: list[float] = field(default_factory=list)
+    """Times at which the camera was seen to move, or the film to be cut."""
+    blind: int = 0
+    """Frames without a mask after that."""
     state: str = ""
 
     def add(self, found: Separation) -> None:
@@ -35,11 +39,14 @@ class Tally:
         self.height, self.width = found.mask.shape
         self.step.add(found.time)
         self.last = found.time
-        self.judged += found.state != "starting"
+        self.judged += found.state not in ("starting", "moving")
         self.total_share += found.score
         self.largest_share = max(self.largest_share, found.score)
         self.adapting += found.state == "adapting"
         self.jumps += found.state == "adapting" != self.state
+        if found.state == "moving" != self.state:
+            self.moves.append(found.time)
+        self.blind += bool(self.moves) and found.state in ("starting", "moving")
         self.state = found.state
 
     @property
@@ -91,6 +98,11 @@ class Watched:
         return EVENT_HEAD, event_cells(self.finder.rows())
 
     @property
+    def warnings(self) -> list[str]:
+        """What whoever uses the masks should know, each in a sentence."""
+        return warnings_of(self.card_)
+
+    @property
     def facts(self) -> dict[str, str]:
         """The card in words, each line with its name."""
         return facts(self.card_)
@@ -116,6 +128,9 @@ class Watched:
             "largest_share": tally.largest_share,
             "adapting_frames": tally.adapting,
             "scene_changes": tally.jumps,
+            "camera_moves": [round(time, 3) for time in tally.moves],
+            "frames_without_mask": tally.blind,
+            "start_frames": self.stream.n_frames if self.stream.n_frames < self.stream.start_size else None,
             "dropped": self.dropped,
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
             "frames_per_second": tally.frames / spent if spent else None,

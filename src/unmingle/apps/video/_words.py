@@ -29,6 +29,12 @@ def facts(card: Mapping[str, Any]) -> dict[str, str]:
         "time": ", ".join(f"{name} {seconds:.1f} s" for name, seconds in card["seconds"].items()),
         "processing speed": f"{card['frames_per_second'] or 0:.0f} frames/s",
     }
+    if card.get("camera_moves"):
+        told["camera"] = _moves(card["camera_moves"])
+    if card.get("start_frames") is not None:
+        told["start"] = (
+            f"the film is short, the background was learnt from {counted(card['start_frames'], 'frame')} only"
+        )
     if card["dropped"]:
         told["dropped"] = f"{counted(card['dropped'], 'frame')} that came too fast"
     unknown = [line for line, key in (("rank of the background", "rank"), ("noise", "noise")) if card[key] is None]
@@ -37,6 +43,23 @@ def facts(card: Mapping[str, Any]) -> dict[str, str]:
 
 def _changes(changes: int, frames: int) -> str:
     return f"{changes}, which took {counted(frames, 'frame')} to learn" if changes else "none"
+
+
+def _moves(times: Sequence[float]) -> str:
+    first = ", ".join(clock(time, 1) for time in times[:5])
+    return f"moved, or the film was cut, at {first}{f' and {len(times) - 5} times more' if len(times) > 5 else ''}"
+
+
+def warnings_of(card: Mapping[str, Any]) -> list[str]:
+    """What whoever uses the masks should know, each in a sentence."""
+    told = []
+    if card["camera_moves"]:
+        told.append(
+            f"The camera {_moves(card['camera_moves'])}; the background was learnt anew, and "
+            f"{counted(card['frames_without_mask'], 'frame')} {'has' if card['frames_without_mask'] == 1 else 'have'} "
+            "no mask. A fixed camera is needed."
+        )
+    return told
 
 
 EVENT_HEAD = ("event", "start", "end", "seconds", "frames", "peak", "place")

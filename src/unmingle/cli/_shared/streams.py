@@ -65,6 +65,12 @@ def load_stream(path: Path) -> Stream:
     return stream
 
 
+def works_in_grey(stream: Stream | None) -> bool:
+    """Whether a stream that is gone on with was learnt from grey frames, or has a network."""
+    form = None if stream is None else stream.format
+    return (form is not None and form.kind == "grey") or (stream is not None and isinstance(stream.encoder, Encoder))
+
+
 def load_network(path: Path) -> Encoder:
     """Load the trained network of a model."""
     model = load(path)
@@ -140,4 +146,4 @@ def _hint(shape: Sequence[int], expected: Sequence[int]) -> str:
     """What to do about frames that have other channels than expected."""
     if len(shape) == len(expected):
         return ""
-    return "; add --colour" if len(expected) == 3 else "; leave --colour out"
+    return "; leave --grey out" if len(expected) == 3 else "; add --grey"

@@ -1,7 +1,8 @@
 """Video: the figure of the paper, masks compared with others', and lamps that are switched."""
 
-from ._data import HIGHWAY, find_film, make_scene, read_highway
+from ._data import HIGHWAY, find_film, labelled_films, make_scene, read_labelled
 from ._findings import VideoFindings
+from ._masks import race
 from ._page import hall_png, video_page
 from ._rivals import Rival, one_thread, opencv, ours, subtractor
 from ._run import reproduce_video
@@ -12,11 +13,13 @@ __all__ = [
     "VideoFindings",
     "find_film",
     "hall_png",
+    "labelled_films",
     "make_scene",
     "one_thread",
     "opencv",
     "ours",
-    "read_highway",
+    "race",
+    "read_labelled",
     "reproduce_video",
     "subtractor",
     "video_page",

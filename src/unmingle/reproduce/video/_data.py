@@ -19,6 +19,8 @@ Advance = Callable[[int], None]
 Bytes = NDArray[np.uint8]
 
 HALL, LOBBY, HIGHWAY = "i2r_hall.npz", "i2r_lobby.npz", "cdnet_highway_470_969.zip"
+LABELLED = "cdnet_*.zip"
+"""Films of CDnet with truth, "cdnet_NAME_FIRST_LAST.zip"."""
 SCENES: dict[str, Callable[..., synth.Scene]] = {
     "water": synth.water_scene,
     "shaking": synth.shaking_scene,
@@ -49,6 +51,12 @@ def find_film(folder: str | Path, name: str) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
+def labelled_films(folder: str | Path) -> dict[str, Path]:
+    """Where the films with truth are, by name; those of the sub-folder ``video`` come first."""
+    places = [*sorted((Path(folder) / "video").glob(LABELLED)), *sorted(Path(folder).glob(LABELLED))]
+    return {path.stem.split("_")[1]: path for path in reversed(places)}
+
+
 def read_hall(path: Path) -> Bytes:
     """Frames of "Hall of a business building", (100, 144, 176)."""
     return _arrays(path, "frames")[0]
@@ -59,8 +67,8 @@ def read_lobby(path: Path) -> Bytes:
     return np.cumsum(_arrays(path, "tdiff")[0], axis=0, dtype=np.uint8)
 
 
-def read_highway(path: Path) -> Film:
-    """Frames and masks of CDnet's "highway", as an archive of pictures."""
+def read_labelled(path: Path) -> Film:
+    """Frames and masks of a film of CDnet, as an archive of pictures."""
     Image = require("PIL.Image", "media")
     try:
         with zipfile.ZipFile(path) as archive:
@@ -74,6 +82,12 @@ def read_highway(path: Path) -> Film:
             return Film(pictures("input", "L"), truth, "cdnet", colours)
     except (OSError, ValueError, zipfile.BadZipFile):
         raise DataMissing(f"{path} is damaged: expected pictures in input/ and groundtruth/.") from None
+
+
+def n_labelled(path: Path) -> int:
+    """How many frames it has."""
+    with zipfile.ZipFile(path) as archive:
+        return sum("groundtruth/" in name and name.endswith(".png") for name in archive.namelist())
 
 
 def make_scene(name: str, seed: int, n_frames: int = 300, height: int = 240, width: int = 320) -> Film:

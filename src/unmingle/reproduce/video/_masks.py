@@ -51,7 +51,11 @@ def race(
     advance : callable, optional
         Called with the number of frames done since the last call.
     """
-    watching = {rival.name: rival.begin() for rival in rivals if rival.view != "colour" or film.colours is not None}
+    watching = {
+        rival.name: rival.begin()
+        for rival in rivals
+        if rival.view in ("grey", "grey as colour") or film.colours is not None
+    }
     records: dict[str, FilmScore] = defaultdict(FilmScore)
     edges = sorted({*range(0, len(film.frames), BLOCK), min(first, len(film.frames))})
     for start, end in zip(edges, [*edges[1:], len(film.frames)], strict=True):

@@ -12,7 +12,7 @@ from ...apps.video import Stream
 
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
-View = Literal["grey", "colour", "grey as colour"]
+View = Literal["grey", "colour", "blue first", "grey as colour"]
 
 WITHOUT_OPENCV = "OpenCV is not installed, so its methods are left out: pip install opencv-contrib-python-headless."
 MEDIAN = " + median"
@@ -71,7 +71,7 @@ def rivals(cv2: Any) -> list[Rival]:
     own = [ours(), ours("unmingle, 10 % of the pixels", pixel_share=0.1), ours("unmingle, colour", view="colour")]
     if cv2 is None:
         return own
-    known = [peer(cv2, "MOG2"), peer(cv2, "KNN"), peer(cv2, "MOG2", "colour"), peer(cv2, "KNN", "colour")]
+    known = [peer(cv2, "MOG2"), peer(cv2, "KNN"), peer(cv2, "MOG2", "blue first"), peer(cv2, "KNN", "blue first")]
     if hasattr(cv2, "bgsegm"):
         known.insert(2, peer(cv2, "GSOC", "grey as colour"))
     return [*own, *known]
@@ -98,13 +98,15 @@ def peer(cv2: Any, name: str, view: View = "grey") -> Rival:
     def median(mask: Mask) -> Mask:
         return np.asarray(cv2.medianBlur(mask.view(np.uint8), 5).view(np.bool_))
 
-    return Rival(f"{name}, colour" if view == "colour" else name, begin, view, median)
+    return Rival(f"{name}, colour" if view == "blue first" else name, begin, view, median)
 
 
 def seen(view: View, frames: Bytes, colours: Bytes | None) -> Bytes | None:
-    """The frames as a method wants them, blue first for OpenCV; None if there are no colours."""
+    """The frames as a method wants them; None if there are no colours."""
     if view == "grey":
         return frames
     if view == "grey as colour":
         return np.repeat(frames[..., None], 3, axis=3)
-    return None if colours is None else np.ascontiguousarray(colours[..., ::-1])
+    if colours is None or view == "colour":
+        return colours
+    return np.ascontiguousarray(colours[..., ::-1])

@@ -1,7 +1,7 @@
 """The video experiment: the figure of the paper, masks against OpenCV's, and lamps that are switched."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,15 +13,17 @@ from .._folder import DataMissing
 from .._writing import write_text
 from ._data import (
     HALL,
-    HIGHWAY,
+    LABELLED,
     LOBBY,
     SCENES,
     Bytes,
     Film,
     find_film,
+    labelled_films,
     make_scene,
+    n_labelled,
     read_hall,
-    read_highway,
+    read_labelled,
     read_lobby,
 )
 from ._findings import Strip, VideoFindings
@@ -82,7 +84,7 @@ def reproduce_video(
     cv2 = opencv()
     taken = None if films.hall is None else hall(films.hall, max_steps=max_steps, advance=tally)
     with one_thread(cv2):
-        races, strips = _races(films.highway, seeds, scene_size, cv2, tally)
+        races, strips = _races(films.labelled, seeds, scene_size, cv2, tally)
         lamps = None if films.lobby is None else _lamps(films.lobby, cv2, tally)
     figures = {
         "missing": films.missing,
@@ -101,14 +103,13 @@ class _FoundFilms(NamedTuple):
 
     hall: Bytes | None
     lobby: Bytes | None
-    highway: Film | None
+    labelled: dict[str, Path] | None
+    """With truth; read one after the other."""
 
     @classmethod
     def found_in(cls, folder: str | Path) -> "_FoundFilms":
         """Read them; fail if there are none or too few frames."""
-        films = cls(
-            _read(folder, HALL, read_hall), _read(folder, LOBBY, read_lobby), _read(folder, HIGHWAY, read_highway)
-        )
+        films = cls(_read(folder, HALL, read_hall), _read(folder, LOBBY, read_lobby), labelled_films(folder) or None)
         if len(films.missing) == len(films):
             raise DataMissing(
                 f"{folder} holds no films: expected {', '.join(films.missing)}, in it or in its sub-folder video; "
@@ -120,14 +121,14 @@ class _FoundFilms(NamedTuple):
 
     @property
     def missing(self) -> list[str]:
-        return [name for name, film in zip((HALL, LOBBY, HIGHWAY), self, strict=True) if film is None]
+        return [name for name, film in zip((HALL, LOBBY, LABELLED), self, strict=True) if film is None]
 
     def work(self, max_steps: int) -> int:
         """Training steps and frames."""
         return (
             (len(TRAINED) * max_steps if self.hall is not None else 0)
             + (len(self.lobby) if self.lobby is not None else 0)
-            + (len(self.highway.frames) if self.highway is not None else 0)
+            + sum(n_labelled(path) for path in (self.labelled or {}).values())
         )
 
 
@@ -137,14 +138,16 @@ def _read(folder: str | Path, name: str, read: Callable[[Path], T]) -> T | None:
 
 
 def _races(
-    highway: Film | None, seeds: Sequence[int], scene_size: tuple[int, int, int], cv2: Any, tally: _WorkDone
+    labelled: Mapping[str, Path] | None,
+    seeds: Sequence[int],
+    scene_size: tuple[int, int, int],
+    cv2: Any,
+    tally: _WorkDone,
 ) -> tuple[dict[str, list[dict[str, FilmScore]]], dict[str, Strip]]:
     """Records of all methods on all films, and one frame of each film."""
     races: dict[str, list[dict[str, FilmScore]]] = {}
     strips = {}
-    for name, seed in [("highway", None)] * (highway is not None) + [(name, seed) for name in SCENES for seed in seeds]:
-        film = make_scene(name, seed, *scene_size) if seed is not None else highway
-        assert film is not None
+    for name, film in _films(labelled or {}, seeds, scene_size):
         first = min(FIRST_SCORED, len(film.frames) // 2)
         shown = film.busiest(first)
         records = race(film, rivals(cv2), first=first, show=shown, advance=tally)
@@ -153,6 +156,17 @@ def _races(
             masks = {method: record.shown for method, record in records.items() if record.shown is not None}
             strips[name] = Strip(film.frames[shown], film.truth[shown], masks)
     return races, strips
+
+
+def _films(
+    labelled: Mapping[str, Path], seeds: Sequence[int], scene_size: tuple[int, int, int]
+) -> Iterator[tuple[str, Film]]:
+    """Films with truth, one at a time: real ones, then made ones with every seed."""
+    for name, path in labelled.items():
+        yield name, read_labelled(path)
+    for name in SCENES:
+        for seed in seeds:
+            yield name, make_scene(name, seed, *scene_size)
 
 
 def _lamps(frames: Bytes, cv2: Any, tally: _WorkDone) -> dict[str, Any]:
@@ -192,6 +206,9 @@ def tables(figures: Mapping[str, Any]) -> list[Table]:
         for name, row in figures["masks"]["rows"].items()
     ]
     found.append((["F of masks", *films, "mean", "frames/s"], rows))
+    real = [film for film in films if film not in SCENES]
+    if real:
+        found.append(_precision_and_recall(figures["masks"]["rows"], real))
     if figures["lobby"] is not None:
         methods, switches = figures["lobby"]["methods"], figures["lobby"]["switches"]
         rows = [
@@ -200,6 +217,17 @@ def tables(figures: Mapping[str, Any]) -> list[Table]:
         ]
         found.append((["lamps, frames until settled", *methods], rows))
     return found
+
+
+def _precision_and_recall(methods: Mapping[str, Any], films: Sequence[str]) -> Table:
+    """Of the films with truth, with the mean F over them, for methods that were on all."""
+    rows = []
+    for name, row in methods.items():
+        scores = [row["films"].get(film) for film in films]
+        if all(scores):
+            cells = [f"{100 * one['precision']:.0f} / {100 * one['recall']:.0f}" for one in scores]
+            rows.append([name, *cells, f"{sum(one['f'] for one in scores) / len(scores):.3f}"])
+    return ["precision / recall, %", *films, "mean F"], rows
 
 
 def _until_settled(lamp: Mapping[str, Any]) -> str:

@@ -1,0 +1,132 @@
+"""What frames of a stream look like, and the row of numbers that each of them is to its background."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import kernels
+from ..._validation import generator
+from ...media import Planes, check_pixels, described
+
+Array = NDArray[Any]
+Kind = Literal["grey", "colours", "planes"]
+
+
+@dataclass(frozen=True)
+class FrameFormat:
+    """Size and type of all frames of a stream."""
+
+    kind: Kind
+    """(height, width), (height, width, 3), or `unmingle.media.Planes`."""
+    height: int
+    width: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...] = field(init=False, compare=False)
+    """Of a frame in grey or in red, green and blue."""
+    pixels: int = field(init=False, compare=False)
+    places: int = field(init=False, compare=False)
+    """Numbers of a plane of colour, 0 for grey frames."""
+    entries: int = field(init=False, compare=False)
+    """Numbers of a row."""
+    white: float | None = field(init=False, compare=False)
+    """The number that is white, None for fractions."""
+
+    def __post_init__(self) -> None:
+        height, width, grey = self.height, self.width, self.kind == "grey"
+        places = 0 if grey else ((height + 1) // 2) * ((width + 1) // 2)
+        derived = {
+            "shape": (height, width) if grey else (height, width, 3),
+            "pixels": height * width,
+            "places": places,
+            "entries": height * width + 2 * places,
+            "white": None if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, frame: Array | Planes) -> "FrameFormat":
+        """That of a frame."""
+        kind: Kind = "planes" if isinstance(frame, Planes) else "grey" if frame.ndim == 2 else "colours"
+        return cls(kind, frame.shape[0], frame.shape[1], frame.dtype)
+
+    @property
+    def words(self) -> str:
+        """Size and kind in words."""
+        return described(np.broadcast_to(self.dtype.type(0), self.shape))
+
+    def fits(self, frame: Any) -> bool:
+        """Whether a frame can be taken as it is; fractions are to be checked one by one."""
+        if type(frame) is Planes and self.kind == "planes":
+            fitting = frame.height == self.height and frame.width == self.width
+            frame = frame.values
+        else:
+            fitting = type(frame) is np.ndarray and frame.shape == self.shape and self.kind != "planes"
+        return fitting and frame.dtype == self.dtype and frame.dtype.kind == "u" and frame.flags.carray
+
+    def row(self, frame: Array | Planes) -> Array:
+        """The numbers of a frame: its brightness and, of a coloured one, two planes of colour."""
+        if isinstance(frame, Planes):
+            return frame.values
+        if self.kind == "grey":
+            return frame.reshape(-1)
+        row = np.empty(self.entries, dtype=self.dtype)
+        kernels.planes_from_rgb(frame.reshape(-1), self.height, self.width, self.white, row)
+        return row
+
+    def picture_of(self, row: Array) -> Any:
+        """A row as a picture of the kind of the frames; red, green and blue are made when the answer is called."""
+        if self.kind == "planes":
+            return Planes(row, self.height, self.width)
+        return row.reshape(self.shape) if self.kind == "grey" else lambda: self._colours(row)
+
+    def _colours(self, row: Array) -> Array:
+        pixels = np.empty(self.shape, dtype=self.dtype)
+        kernels.rgb_from_planes(row, self.height, self.width, self.white, pixels.reshape(-1))
+        return pixels
+
+
+def checked_frame(frame: Any) -> Array | Planes:
+    """Return a frame as an array of one piece or as planes, or say what is wrong with it."""
+    if isinstance(frame, Planes):
+        values = check_pixels(frame.values[None], "The frame").reshape(-1)
+        return Planes(values, frame.height, frame.width)
+    pixels = check_pixels(frame, "The frame")
+    return pixels if pixels.flags.carray else pixels.copy()
+
+
+def checked_region(region: Any) -> NDArray[np.bool_]:
+    """Return a region of interest as flags, or say what is wrong with it."""
+    array = np.asarray(region)
+    if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        raise ValueError(f"region must be an array of flags of shape (height, width), got {array.dtype} {array.shape}.")
+    return np.ascontiguousarray(array != 0)
+
+
+def chosen_pixels(pixels: int, share: float, region: NDArray[np.bool_] | None, seed: int) -> NDArray[np.int32]:
+    """Pixels that codes are found from: a share of those of the region, in order; none means all."""
+    chosen = np.arange(pixels, dtype=np.int32)
+    if region is not None:
+        chosen = chosen[region.reshape(-1)]
+    if share < 1:
+        count = max(min(chosen.size, 200), round(share * chosen.size))
+        chosen = np.sort(generator(seed).permutation(chosen)[:count])
+    return np.empty(0, dtype=np.int32) if chosen.size == pixels else chosen
+
+
+def known_pixels(form: FrameFormat, known: Any) -> NDArray[np.bool_]:
+    """Return pixels that are known to be foreground as a row of flags, or say what is wrong with them."""
+    array, size = np.asarray(known), (form.height, form.width)
+    if array.shape != size:
+        raise ValueError(f"known_foreground must have the shape of the frames, {size}; got {array.shape}.")
+    return array.astype(bool).reshape(-1)
+
+
+def mark_known(form: FrameFormat, near: NDArray[np.uint8], known: NDArray[np.bool_]) -> None:
+    """Mark known pixels, and the places of colour that belong to them, among those near foreground."""
+    near[: form.pixels][known] = kernels.KNOWN
+    if form.places:
+        even = np.pad(known.reshape(form.height, form.width), ((0, form.height % 2), (0, form.width % 2)))
+        near[form.pixels :][even.reshape(len(even) // 2, 2, -1, 2).any(axis=(1, 3)).reshape(-1)] = kernels.KNOWN

@@ -1,0 +1,111 @@
+"""Coloured pictures as cameras and films have them: brightness, and two planes of colour differences in half size."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._pixels import Pixels, to_grey
+
+BLUE, RED = 0.5 / (1.0 - 0.114), 0.5 / (1.0 - 0.299)
+"""What B - Y and R - Y are multiplied by, so that they lie within half of the range."""
+
+
+class Planes:
+    """A picture of 4:2:0 in the full range: Y of all pixels, then Cb and Cr of two by two pixels each.
+
+    With Y = 0.299 R + 0.587 G + 0.114 B, Cb = (B - Y) / 1.772 and Cr = (R - Y) / 1.402 from the middle, 128 for bytes.
+
+    Parameters
+    ----------
+    values : array
+        Y, Cb and Cr end to end, row by row: bytes, 16-bit numbers, or floating-point numbers from 0 to 1.
+    height, width : int
+        Of the picture; the planes of colour have half as many rows and columns, rounded up.
+    """
+
+    __slots__ = ("height", "values", "width")
+
+    def __init__(self, values: Any, height: int, width: int) -> None:
+        self.values: Pixels = np.asarray(values).reshape(-1)
+        self.height, self.width = int(height), int(width)
+        expected = n_values(self.height, self.width)
+        if self.values.size != expected:
+            raise ValueError(
+                f"values must hold {expected} numbers for {width} x {height} pixels, got {self.values.size}."
+            )
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the numbers."""
+        return self.values.dtype
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of the picture in red, green and blue."""
+        return self.height, self.width, 3
+
+    @property
+    def ndim(self) -> int:
+        """As that of the picture in red, green and blue."""
+        return 3
+
+    @property
+    def luma(self) -> Pixels:
+        """Y, (height, width); a view."""
+        return self.values[: self.height * self.width].reshape(self.height, self.width)
+
+    @property
+    def chroma(self) -> Pixels:
+        """Cb and Cr, (2, height / 2, width / 2); a view."""
+        return self.values[self.height * self.width :].reshape(2, (self.height + 1) // 2, (self.width + 1) // 2)
+
+    @classmethod
+    def from_rgb(cls, pixels: Pixels) -> Self:
+        """The planes of red, green and blue, (height, width, 3)."""
+        height, width = pixels.shape[:2]
+        luma, values = to_grey(pixels), np.empty(n_values(height, width), dtype=pixels.dtype)
+        planes = cls(values, height, width)
+        planes.luma[:] = luma
+        even = np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge").astype(np.float64)
+        red, green, blue = np.moveaxis(even.reshape(*planes.chroma.shape[1:2], 2, -1, 2, 3).mean(axis=(1, 3)), -1, 0)
+        y = 0.299 * red + 0.587 * green + 0.114 * blue
+        middle = middle_of(pixels.dtype)
+        for plane, difference in zip(planes.chroma, (BLUE * (blue - y), RED * (red - y)), strict=True):
+            plane[:] = _rounded(middle + difference, pixels.dtype)
+        return planes
+
+    def where(self, mask: NDArray[np.bool_]) -> Self:
+        """The picture where a mask of shape (height, width) is, black elsewhere."""
+        kept = type(self)(np.zeros_like(self.values), self.height, self.width)
+        np.copyto(kept.luma, self.luma, where=mask)
+        even = np.pad(mask, ((0, self.height % 2), (0, self.width % 2)), mode="edge")
+        most = even.reshape(len(even) // 2, 2, -1, 2).sum(axis=(1, 3)) >= 2
+        kept.chroma[:] = np.where(most, self.chroma, self.dtype.type(middle_of(self.dtype)))
+        return kept
+
+    def to_rgb(self) -> Pixels:
+        """Red, green and blue, (height, width, 3)."""
+        wide = self.chroma.astype(np.float64) - middle_of(self.dtype)
+        blue, red = wide.repeat(2, axis=1).repeat(2, axis=2)[:, : self.height, : self.width] / np.array(
+            [[[BLUE]], [[RED]]]
+        )
+        y = self.luma.astype(np.float64)
+        green = -(0.114 * blue + 0.299 * red) / 0.587
+        return _rounded(y[..., None] + np.stack([red, green, blue], axis=2), self.dtype)
+
+
+def n_values(height: int, width: int) -> int:
+    """How many numbers the planes of a picture have."""
+    return height * width + 2 * ((height + 1) // 2) * ((width + 1) // 2)
+
+
+def middle_of(dtype: Any) -> float:
+    """The number that stands for no colour: 128, 32768 or a half."""
+    return 0.5 if np.dtype(dtype).kind == "f" else float((int(np.iinfo(dtype).max) + 1) // 2)
+
+
+def _rounded(values: NDArray[np.float64], dtype: Any) -> Pixels:
+    if np.dtype(dtype).kind == "f":
+        return np.clip(values, 0.0, 1.0).astype(dtype)
+    return np.rint(np.clip(values, 0, np.iinfo(dtype).max)).astype(dtype)
