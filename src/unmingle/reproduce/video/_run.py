@@ -205,7 +205,7 @@ def tables(figures: Mapping[str, Any]) -> list[Table]:
         [name, *(film_f(row, film) for film in films), or_dash(row["mean_f"], ".3f"), f"{row['frames_per_second']:.0f}"]
         for name, row in figures["masks"]["rows"].items()
     ]
-    found.append((["F of masks", *films, "mean", "frames/s"], rows))
+    found.append(_turned(["F of masks", *films, "mean", "frames/s"], rows))
     real = [film for film in films if film not in SCENES]
     if real:
         found.append(_precision_and_recall(figures["masks"]["rows"], real))
@@ -227,7 +227,13 @@ def _precision_and_recall(methods: Mapping[str, Any], films: Sequence[str]) -> T
         if all(scores):
             cells = [f"{100 * one['precision']:.0f} / {100 * one['recall']:.0f}" for one in scores]
             rows.append([name, *cells, f"{sum(one['f'] for one in scores) / len(scores):.3f}"])
-    return ["precision / recall, %", *films, "mean F"], rows
+    return _turned(["precision / recall, %", *films, "mean F"], rows)
+
+
+def _turned(head: list[str], rows: list[list[str]]) -> Table:
+    """The table with a row for each film: terminals are narrow."""
+    first, *others = (list(column) for column in zip(head, *rows, strict=True))
+    return first, others
 
 
 def _until_settled(lamp: Mapping[str, Any]) -> str:
