@@ -28,7 +28,7 @@ from unmingle.apps import audio
 from unmingle.apps.video import Stream
 from unmingle.cli._app import app
 from unmingle.encoder import SequenceEncoder
-from unmingle.media import open_frames, read_image
+from unmingle.media import Planes, open_frames, read_image
 
 LONGEST = 60.0
 """Seconds for a file, most of which a kernel for numbers of another type may take to compile."""
@@ -83,10 +83,17 @@ def use_loaded(model):
             model.push(sound(0.2, model.channels))
         return
     if isinstance(model, Stream):
-        shape, dtype = ((24, 32), np.uint8) if model._detector is None else model._detector.format
+        form = None if model._detector is None else model._detector.format
+        shape, dtype = ((24, 32), np.uint8) if form is None else (form.shape, form.dtype)
+        frame = np.full(shape, 0.5 if dtype == np.float32 else 90, dtype)
+        if form is not None and form.kind == "planes":
+            frame = Planes(np.full(form.entries, 90, dtype), form.height, form.width)
         for _ in range(3):
-            model.push(np.full(shape, 0.5 if dtype == np.float32 else 90, dtype))
+            model.push(frame)
         assert model.card_
+        return
+    if isinstance(model, unmingle.Aligner):
+        model.transform(np.random.default_rng(0).random((2, 20, 22)))
         return
     if isinstance(model, audio.VoiceModel):
         model.parts(np.abs(np.resize(rows(12), (12, 513))))
