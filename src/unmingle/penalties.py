@@ -111,8 +111,8 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
     where o_ij is 1 for entries that are known and v_j the mean square of R in column j, or in row i if X is wide; for
     white noise without gaps it is std(clip(noise, lam)) (sqrt m + sqrt n). If ||R||_2 is a tenth above w, R has a
     structure, such as things that move through a film, which must not enter L: then as `from_noise` has them, with a
-    larger lam where columns are few. (On 60 made tables it was less but for a few; on 13 films, three sets of faces and
-    four real tables it was more.)
+    larger lam where columns are few. (On 51
+    made tables it was less but for four; on 15 films, two sets of faces, a song and three of four real tables more.)
 
     Cost: 8 n m r flops for R, 64 n m for its norm, by power iteration.
     """
