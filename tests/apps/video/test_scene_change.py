@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 from streams import pushed, watched, with_square
 
+import unmingle
 from unmingle.apps.video import Stream
 
 
@@ -17,6 +18,9 @@ def test_lamps_may_be_switched(data_dir):
     for switch, following in pairwise(switches):
         assert (shares[switch + 10 : following] < 0.05).all()
     assert stream.card_["scene_jumps"] >= 2
+
+    for switch, following in ((1078, 1084), (1095, len(frames))):  # to lights that were seen before
+        assert (shares[switch + 2 : following] < 0.05).all()
 
 
 def test_gain_and_offset_are_no_foreground(empty):
@@ -39,6 +43,46 @@ def test_a_new_scene_is_background_within_ten_frames(empty):
     found = stream.push(with_square(lit(), left=10))
     assert found.mask[22:34, 12:24].mean() > 0.95
     assert found.mask.sum() < 400
+
+
+def lamp_lit(empty):
+    """The scene with a lamp on its right side."""
+    return np.clip(empty().astype(int) + np.where(np.arange(80) > 40, 70, 0), 0, 255).astype(np.uint8)
+
+
+def test_a_light_seen_before_is_followed_at_once(empty):
+    stream = watched(empty)
+    for _ in range(40):
+        stream.push(lamp_lit(empty))
+    for light in (empty, lambda: lamp_lit(empty)):
+        for _ in range(10):
+            found = stream.push(with_square(light(), left=10))
+            assert found.mask[22:34, 12:24].mean() > 0.9
+            assert found.mask.sum() < 400
+
+
+def test_lights_are_kept_in_files(empty, tmp_path):
+    stream = watched(empty)
+    for _ in range(40):
+        stream.push(lamp_lit(empty))
+    stream.save(tmp_path / "camera.safetensors")
+    again, frame = unmingle.load(tmp_path / "camera.safetensors"), empty()
+    ours, theirs = stream.push(frame), again.push(frame)
+    assert not theirs.mask.any()
+    assert np.array_equal(ours.background, theirs.background)
+
+
+def test_a_thing_that_comes_back_is_no_light(empty):
+    def with_van(frame):
+        frame = frame.copy()
+        frame[5:45, 25:50] = 230
+        return frame
+
+    stream = watched(empty, patience=20)
+    pushed(stream, [with_van(empty()) for _ in range(80)])
+    assert stream.push(with_van(empty())).score < 0.05, "absorbed"
+    pushed(stream, [empty() for _ in range(80)])
+    assert stream.push(with_van(empty())).mask[10:40, 30:45].mean() > 0.9
 
 
 def test_what_stopped_is_absorbed_after_the_patience(empty):

@@ -40,6 +40,9 @@ def test_damaged_models_are_refused(film, tmp_path):
     stream = Stream(pixel_share=0.5)
     pushed(stream, film[0][:40])
     stored, path = unmingle.store.read(_saved(stream, tmp_path)), tmp_path / "bad.safetensors"
+    lights = stored.arrays.pop("lights", stored.arrays["last"][None])
+    refused(path, stored.parameters, stored.arrays | {"lights": lights[:, 1:]})
+    refused(path, stored.parameters, stored.arrays | {"lights": lights[0]})
     for name, part in stored.arrays.items():
         refused(path, stored.parameters, {other: kept for other, kept in stored.arrays.items() if other != name})
         refused(path, stored.parameters, stored.arrays | {name: part[:-1] if name != "sample" else part[::-1].copy()})

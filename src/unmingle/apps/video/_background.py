@@ -213,6 +213,30 @@ class Background:
             np.take(self.components, self.sample, axis=1, out=self.sampled)
         self._refresh()
 
+    def picture(self, codes: Floats) -> Array:
+        """Us for some codes, in the numbers of the camera."""
+        values = (codes @ self.components + self._middles()) / np.float32(self.scale)
+        if self.last.dtype.kind == "f":
+            return np.clip(values, 0.0, 1.0)
+        return np.asarray(np.rint(np.clip(values, 0.0, 1.0 / self.scale)), dtype=self.last.dtype)
+
+    def become(self, picture: Array, codes: Floats) -> None:
+        """Make a picture the background under these codes, Us <- picture, by the least change of U."""
+        self.codes[:] = codes
+        shift = picture * np.float32(self.scale) - self._middles() - codes @ self.components
+        direction = codes / np.float32(max(float(codes @ codes), 1e-30))
+        for atom, part in zip(self.components, direction, strict=True):
+            atom += part * shift
+        if self.sample.size:
+            np.take(self.components, self.sample, axis=1, out=self.sampled)
+        self._refresh()
+
+    def _middles(self) -> Floats:
+        """What stands for zero at each entry: black, and no colour."""
+        middles = np.zeros(self.last.size, dtype=np.float32)
+        middles[self.pixels :] = middle_of(self.last.dtype) * self.scale
+        return middles
+
     def _awake(self, near: Array) -> None:
         """Give components that have vanished, after a black start, a code by which they can learn when light comes."""
         if abs(self.codes[0]) > 1e-6:  # so it is but for a black start, and the rest takes time

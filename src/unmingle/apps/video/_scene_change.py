@@ -48,10 +48,14 @@ class SceneChange:
         """Whether so much deviates, whatever was before."""
         return score - self.usual > JUMP
 
+    def is_light(self, score: float, alike: float | None) -> bool:
+        """Whether what deviates looks like light, by the share of it whose texture stayed."""
+        return score > MUCH if alike is None else alike >= ALIKE
+
     def judge(self, score: float, still: float, alike: float | None) -> None:
         """Take in the share that deviates, the part of it that does not move, and the share whose texture stayed."""
         more = score - self.usual
-        light = self.left > 0 or (score > MUCH if alike is None else alike >= ALIKE)
+        light = self.left > 0 or self.is_light(score, alike)
         if light and more > (SETTLED if self.left else JUMP) and still > STILL:
             self.jumps += not self.left
             self.left = ROUNDS

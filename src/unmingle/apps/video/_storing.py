@@ -78,8 +78,9 @@ def to_store(stream: "Stream") -> dict[str, Any]:
     }
     if stream.region is not None:
         content["region"] = stream.region
-    if stream._first:
-        content["first"] = np.stack(stream._first)
+    for name, rows in (("first", stream._first), ("lights", stream._lights.pictures)):
+        if rows:
+            content[name] = np.stack(rows)
     return content
 
 
@@ -87,7 +88,7 @@ def schema_of(content: dict[str, Any]) -> Record:
     """The schema of a file: a stream has a background, or is starting, or has seen nothing; some have a network."""
     has_model, has_network = "components" in content, isinstance(content.get("encoder"), dict)
     dtype = tuple(name for name in DTYPES if name == content.get("dtype")) or DTYPES
-    first = {} if has_model else {"first": Rows(dtype, "frames", "m", low=0.0, high=1.0)}
+    kept = {"lights" if has_model else "first": Rows(dtype, "frames", "m", low=0.0, high=1.0)}
     return Record(
         {
             **(_background_rules(dtype) if has_model else {}),
@@ -101,7 +102,7 @@ def schema_of(content: dict[str, Any]) -> Record:
             "dtype": OneOf(None) if content.get("shape") is None else OneOf(*DTYPES),
             "encoder": ENCODER if has_network else OneOf("layers", "exact"),
         },
-        {"region": Rows(("bool",), "height", "width"), "camera": _CAMERA, **first},
+        {"region": Rows(("bool",), "height", "width"), "camera": _CAMERA, **kept},
     )
 
 
@@ -133,6 +134,7 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
     stream._camera = CameraWatch(**content.get("camera", {}))
     parts: dict[str, Any] = {name: content[name].copy() for name in _background_rules(DTYPES) if name in content}
     first = content.get("first", np.empty((0, 0)))
+    stream._lights.pictures = list(content.get("lights", ()))
     if content["shape"] is not None:
         shape = content["shape"]
         form = FrameFormat("grey" if len(shape) == 2 else "colours", shape[0], shape[1], np.dtype(content["dtype"]))

@@ -12,12 +12,13 @@ from ..._threads import suited_to
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
 from ...encoder import MOST_LAYERS, Encoder
 from ...media import Planes
-from ._background import MOST_COMPONENTS, Background, white_of
+from ._background import MOST_COMPONENTS, Background
 from ._camera import EVERY, MOST, CameraWatch, lost_between
 from ._detect import Detection, Detector, mask_thresholds
 from ._format import FrameFormat, checked_frame, checked_region, chosen_pixels, known_pixels, mark_known
+from ._lights import Lights, follow_light
 from ._result import Box, Separation, State
-from ._scene_change import SceneChange, gain_and_offset
+from ._scene_change import SceneChange
 from ._storing import KIND, SETTINGS, restored, schema_of, to_store
 
 Array = NDArray[Any]
@@ -139,6 +140,7 @@ class Stream:
         self.n_frames = 0
         self._learnt_at = 0
         self._scene_change = SceneChange()
+        self._lights = Lights()
         self._camera = CameraWatch()
         self._first: list[Array] = []
         self._model: Background | None = None
@@ -237,13 +239,15 @@ class Stream:
         self, model: Background, frame: Array | Planes, index: int, time: float, known: Array | None, *, learn: bool
     ) -> Separation:
         detector, x = self._ready_detector(), self._ready_detector().format.row(frame)
+        before = model.codes.copy()
         layers = self.n_layers if known is None and self.encoder == "layers" else self._encoded(model, x, known)
         detection = detector.detect(model, x, self._thresholds, layers)
         score = self._score(detection)
-        if self._scene_change.disturbed(score) if learn else self._scene_change.exceeded_by(score):
-            self._relight(model, x, detection, known, learn)
-            detection = detector.detect(model, x, self._thresholds, 0)
-            score = self._score(detection)
+        if not isinstance(self.encoder, Encoder):
+            lights = self._lights if learn else None
+            if follow_light(model, x, detection, score, known, before, self._scene_change, lights):
+                detection = detector.detect(model, x, self._thresholds, 0)
+                score = self._score(detection)
         if learn and index % EVERY == 0 and self._camera_moved(detection, x, score):
             return self._collect(frame, index, time)
         if known is not None:
@@ -264,6 +268,7 @@ class Stream:
         if not self._camera.note(lost_between(detection.background, x, self._ready_detector().format)):
             return False
         self._model, self._first, self._scene_change = None, [], SceneChange(jumps=self._scene_change.jumps)
+        self._lights = Lights()
         return True
 
     def _encoded(self, model: Background, x: Array, known: Array | None) -> int:
@@ -290,17 +295,6 @@ class Stream:
             isinstance(self.encoder, Encoder),
         )  # fmt: skip
         self._scene_change.judge(score, still / inside if inside else 0.0, detection.alike)
-
-    def _relight(self, model: Background, x: Array, detection: Detection, known: Array | None, learn: bool) -> None:
-        """Try whether a gain and an offset, or other codes, explain a frame that deviates widely."""
-        if isinstance(self.encoder, Encoder):
-            return
-        apart = known
-        probe = model.probe if apart is None else model.probe[~apart[model.probe]]
-        light = gain_and_offset(detection.background[probe], x[probe], white_of(x.dtype)) if learn else None
-        if light is not None:
-            model.relight(*light)
-        model.encode_anew(x, apart)
 
     def _score(self, detection: Detection) -> float:
         """The share of the region of interest that is foreground."""
