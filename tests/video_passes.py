@@ -61,6 +61,7 @@ def look(frame, scale, components, codes, variance, side=7, least_area=1, region
         codes=codes,
         variance=variance,
         least=(1e-5, 1e-5),
+        stride=1,
         sample=None,
         sampled=components,
         step=ridge_step(components),

@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from time import process_time
 from typing import Any, NamedTuple
@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmingle.apps.video import Stream
+from unmingle.media import Planes
 from unmingle.reproduce.video import (
     HIGHWAY,
     Rival,
+    View,
     find_film,
     make_scene,
     one_thread,
@@ -31,6 +34,7 @@ START = 40
 """Frames before the clock runs: our stream learns its first background from 30 of them."""
 ROUNDS = 5
 OURS, OURS_SUBSET, REFERENCE = "unmingle", "unmingle, 10 % of the pixels", "MOG2"
+OURS_COLOUR, OURS_RGB, COLOUR_REFERENCE = "unmingle, colour", "unmingle, RGB to RGB background", "MOG2, colour"
 
 
 class Size(NamedTuple):
@@ -51,15 +55,23 @@ QUICK_SIZES = (Size(88, 72, 80, 40),)
 
 
 def contenders(cv2: Any) -> list[Rival]:
-    def peer(name: str) -> Rival:
-        return Rival(name, lambda: subtractor(cv2, name).apply)
+    def peer(name: str, view: View = "grey") -> Rival:
+        return Rival(name if view == "grey" else f"{name}, colour", lambda: subtractor(cv2, name).apply, view)
 
     known = [ours(OURS), ours(OURS_SUBSET, pixel_share=0.1), peer(REFERENCE), peer("KNN")]
-    return [*known, peer("CNT")] if hasattr(cv2, "bgsegm") else known
+    known += [peer("CNT")] if hasattr(cv2, "bgsegm") else []
+    coloured = [ours(OURS_COLOUR, view="planes"), Rival(OURS_RGB, _rgb_to_rgb, "colour")]
+    return [*known, *coloured, peer(REFERENCE, "blue first"), peer("KNN", "blue first")]
+
+
+def _rgb_to_rgb() -> Callable[[Array], Array]:
+    stream = Stream()
+    return lambda frame: np.asarray(stream.push(frame).background)
 
 
 def run(quick: bool) -> dict[str, Any]:
-    peaks = memory.peaks(memory.QUICK_CHECKPOINTS if quick else memory.CHECKPOINTS)
+    checkpoints = memory.QUICK_CHECKPOINTS if quick else memory.CHECKPOINTS
+    peaks = {kind: memory.peaks(checkpoints, kind == "colour") for kind in ("grey", "colour")}
     cv2 = opencv()
     if cv2 is None:
         return {"skipped": "OpenCV is not installed (it comes with unmingle[bench])", "memory": peaks}
@@ -70,18 +82,25 @@ def run(quick: bool) -> dict[str, Any]:
 
 
 def _film() -> tuple[str, Array]:
-    """Grey frames of 320x240, and where they come from."""
+    """Frames of 320x240 in red, green and blue, and where they come from."""
     folder = os.environ.get(DATA_VARIABLE)
     path = find_film(folder, HIGHWAY) if folder else None
     if path is not None:
-        return "CDnet's highway", read_labelled(path).frames
-    return "a made scene, synth.water_scene", make_scene("water", 0, START + max(size.frames for size in SIZES)).frames
+        return "CDnet's highway", read_labelled(path).colours
+    grey = make_scene("water", 0, START + max(size.frames for size in SIZES)).frames
+    return "a made scene, synth.water_scene, grey in colours too", np.repeat(grey[..., None], 3, axis=3)
 
 
 def _race(size: Size, film: Array, rounds: int, cv2: Any) -> dict[str, Any]:
     wanted = film[np.arange(START + size.frames) % len(film)]
     how = cv2.INTER_AREA if size.width < film.shape[2] else cv2.INTER_LINEAR
-    frames = [cv2.resize(frame, (size.width, size.height), interpolation=how) for frame in wanted]
+    colours = [cv2.resize(frame, (size.width, size.height), interpolation=how) for frame in wanted]
+    frames: dict[str, Sequence[Any]] = {
+        "colour": colours,
+        "planes": [Planes.from_rgb(frame) for frame in colours],
+        "blue first": [np.ascontiguousarray(frame[..., ::-1]) for frame in colours],
+        "grey": [cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY) for frame in colours],
+    }
     entered = contenders(cv2)
     turns = []
     for k in range(rounds + 1):
@@ -90,22 +109,23 @@ def _race(size: Size, film: Array, rounds: int, cv2: Any) -> dict[str, Any]:
     return {"size": size.label, "frames": size.frames, "rounds": rounds, "rows": _rows(entered, turns[1:])}
 
 
-def _turn(entered: Sequence[Rival], frames: Sequence[Array], block: int) -> dict[str, float]:
+def _turn(entered: Sequence[Rival], frames: Mapping[str, Sequence[Any]], block: int) -> dict[str, float]:
     """CPU seconds of each contender for a frame, the mean over all frames after the start."""
-    watching = {rival.name: rival.begin() for rival in entered}
+    watching = {rival.name: (rival.begin(), frames[rival.view]) for rival in entered}
     seconds = dict.fromkeys(watching, 0.0)
-    for find in watching.values():
-        for frame in frames[:START]:
+    for find, seen in watching.values():
+        for frame in seen[:START]:
             find(frame)
     gc.collect()
-    for place in range(START, len(frames), block):
-        some = frames[place : place + block]
-        for name, find in watching.items():
+    n_frames = len(frames["grey"])
+    for place in range(START, n_frames, block):
+        for name, (find, seen) in watching.items():
+            some = seen[place : place + block]
             begin = process_time()
             for frame in some:
                 find(frame)
             seconds[name] += process_time() - begin
-    return {name: total / (len(frames) - START) for name, total in seconds.items()}
+    return {name: total / (n_frames - START) for name, total in seconds.items()}
 
 
 def _rows(entered: Sequence[Rival], turns: Sequence[dict[str, float]]) -> list[dict[str, Any]]:
@@ -114,8 +134,14 @@ def _rows(entered: Sequence[Rival], turns: Sequence[dict[str, float]]) -> list[d
         {
             "contender": rival.name,
             "cpu": median(turn[rival.name] for turn in turns),
-            "ratio": median(turn[REFERENCE] / turn[rival.name] for turn in turns),
+            "ratio": median(turn[reference(rival)] / turn[rival.name] for turn in turns),
+            "grey": median(turn[rival.name] / turn[OURS] for turn in turns),
             "turns": [turn[rival.name] for turn in turns],
         }
         for rival in entered
     ]
+
+
+def reference(rival: Rival) -> str:
+    """MOG2 on frames of the same kind."""
+    return REFERENCE if rival.view == "grey" else COLOUR_REFERENCE

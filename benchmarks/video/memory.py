@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from unmingle.apps.video import Stream
+from unmingle.media import Planes
 
 from .._shared.peak_memory import baseline, in_fresh_process, obey, peak, resident
 
@@ -26,34 +27,36 @@ def bar() -> int:
     return int(1.5 * WIDTH * HEIGHT * (2 * COMPONENTS + 6) * 4)
 
 
-def peaks(checkpoints: Sequence[int]) -> dict[str, Any]:
+def peaks(checkpoints: Sequence[int], colour: bool) -> dict[str, Any]:
     """Bytes: the baseline, and until each checkpoint the peak and what is resident; None where not measured."""
     facts = {"width": WIDTH, "height": HEIGHT, "components": COMPONENTS, "checkpoints": list(checkpoints), "bar": bar()}
-    found = in_fresh_process("benchmarks.video.memory", checkpoints)
+    found = in_fresh_process("benchmarks.video.memory", [int(colour), *checkpoints])
     return facts | (found or {"baseline": None, "peaks": None, "resident": None})
 
 
-def camera(width: int, height: int) -> Iterator[Any]:
+def camera(width: int, height: int, colour: bool) -> Iterator[Any]:
     """Frames without end, all in one place: noise before a still picture, and a bright square that goes round."""
     rng = np.random.default_rng(0)
     still = rng.integers(40, 160, (height, width), dtype=np.uint8)
     noisy = [still + rng.integers(0, 7, still.shape, dtype=np.uint8) for _ in range(BACKGROUNDS)]
-    frame = np.empty_like(still)
+    planes = Planes(np.full(width * height * 3 // 2, 128, dtype=np.uint8), height, width)
+    frame = planes.luma if colour else np.empty_like(still)
     side, time = height // 6, 0
-    yield frame
+    yield planes if colour else frame
     while True:
         frame[:] = noisy[time % BACKGROUNDS]
         left, top = 5 * time % (width - side), 3 * time % (height - side)
         frame[top : top + side, left : left + side] += 80
-        yield frame
+        yield planes if colour else frame
         time += 1
 
 
-def _measure(checkpoints: Sequence[int]) -> dict[str, Any]:
+def _measure(request: Sequence[int]) -> dict[str, Any]:
+    colour, *checkpoints = request
     practice = Stream(n_components=COMPONENTS)
-    for frame in islice(camera(64, 48), 1, 200):
+    for frame in islice(camera(64, 48, bool(colour)), 1, 200):
         practice.push(frame)
-    frames = camera(WIDTH, HEIGHT)
+    frames = camera(WIDTH, HEIGHT, bool(colour))
     next(frames)
     stream = Stream(n_components=COMPONENTS)
     del practice

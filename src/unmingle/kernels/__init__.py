@@ -21,6 +21,7 @@ from ._sequence import carry_codes
 from ._stream import cleaning_pass
 from ._video_detection import Scenery, Workspace, detect_in_frame, frame_codes, zeros_for
 from ._video_learning import KNOWN, LearningState, learn_from_frame
+from ._video_light import compare_textures
 from ._video_planes import planes_from_rgb, rgb_from_planes
 from ._warp import BORDER, halve_image, pad_image, smooth_image, spline_coefficients
 
@@ -38,6 +39,7 @@ __all__ = [
     "clip_slopes",
     "clipped_norm",
     "column_medians",
+    "compare_textures",
     "detect_in_frame",
     "encode_layers",
     "frame_codes",

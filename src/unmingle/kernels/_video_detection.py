@@ -39,8 +39,10 @@ class Scenery(NamedTuple):
     """Of the deviation of each entry,"""
     least: Any
     """which is never taken to be smaller, for brightness and for colour."""
+    stride: Any
+    """Codes are found from the brightness of every stride-th row,"""
     sample: Any
-    """The pixels whose brightness codes are found from, or None for all,"""
+    """or from that of these pixels, unless None,"""
     sampled: Any
     """and their atoms,"""
     step: Any
@@ -86,20 +88,20 @@ def explained(code, atoms, j):
 
 
 @piece
-def _pull(x, size, scale, code, atoms, bound, zeros):
-    """U' clip(x - Us, -bound, bound) of the first entries."""
-    sums = zeros
+def _pull(x, first, size, scale, code, atoms, bound, sums):
+    """Sums and U' clip(x - Us, -bound, bound) of some entries."""
     for j in range(size):
-        e = x[j] * scale - explained(code, atoms, j)
-        sums = add(sums, atoms, j, clip(e, bound))
+        k = first + np.uintp(j)
+        e = x[k] * scale - explained(code, atoms, k)
+        sums = add(sums, atoms, k, clip(e, bound))
     return sums
 
 
 @merged
-def _codes(x, size, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
+def _codes(x, size, run, jump, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
     """Layers of Algorithm 1 on one frame, from the codes of the last one, in place.
 
-    With ``step`` = (U'U + lam_* I)^-1, every layer is::
+    Of every ``jump`` entries the first ``run`` have a say. With ``step`` = (U'U + lam_* I)^-1, every layer is::
 
         s <- s + step (U' clip(x - Us, -lam, lam) - lam_* s)
 
@@ -108,7 +110,9 @@ def _codes(x, size, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
     q = len(zeros)
     slope = np.empty(q, np.float32)
     for _ in range(n_layers):
-        pull = _pull(x, size, scale, read(codes, zeros), atoms, lam, zeros)
+        code, pull = read(codes, zeros), zeros
+        for first in range(0, size, jump):
+            pull = _pull(x, np.uintp(first), run, scale, code, atoms, lam, pull)
         for a in range(q):
             slope[a] = pull[a] - lam_star * codes[a]
         for a in range(q):
@@ -120,7 +124,8 @@ def _codes(x, size, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
 @compiled
 def frame_codes(x, scale, atoms, step, lam_star, lam, n_layers, codes, zeros):
     """Codes of a frame by layers of Algorithm 1, in place."""
-    _codes(x, x.size, np.float32(scale), atoms, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
+    m = x.size
+    _codes(x, m, m, m, np.float32(scale), atoms, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
 
 
 @merged
@@ -292,7 +297,7 @@ def _vote(counts, size, weak, strong, near):
 def detect_in_frame(
     frame, height, width, factors, n_layers, background, mask, words,
     square, region, light, least_area, deviation, marked, colour, counts, strong, near,
-    scale, white, atoms, codes, variance, least, sample, sampled, step, lam_star, lam, zeros,
+    scale, white, atoms, codes, variance, least, stride, sample, sampled, step, lam_star, lam, zeros,
 ):  # fmt: skip
     """Codes, background and mask of a frame: layers, marks, votes and regions; a `Workspace`, then a `Scenery`.
 
@@ -308,10 +313,13 @@ def detect_in_frame(
     scale, pixels = np.float32(scale), height * width
     floor, colour_floor = np.float32(least[0]), np.float32(least[1])
     if n_layers:
-        x, size = frame, pixels
+        x, size, run, jump = frame, pixels, pixels, pixels
         if sample is not None:
-            x, size = frame[sample], sample.size
-        _codes(x, size, scale, sampled, step, np.float32(lam_star), np.float32(lam), n_layers, codes, zeros)
+            x, size, run, jump = frame[sample], sample.size, sample.size, sample.size
+        elif stride > 1:
+            run, jump = width, stride * width
+        lam_star, lam = np.float32(lam_star), np.float32(lam)
+        _codes(x, size, run, jump, scale, sampled, step, lam_star, lam, n_layers, codes, zeros)
     code = read(codes, zeros)
     _paint(code, atoms, np.uintp(0), pixels, np.float32(0.0), white, background)
     _span_plane(frame, 0, height, width, white, background, deviation)

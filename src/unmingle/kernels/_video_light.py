@@ -2,36 +2,31 @@
 
 import numpy as np
 
-from ._compile import piece
+from ._compile import announced, compiled, piece
 
 CELL = 8
 """Side of the squares in which textures are compared."""
 
 
 @piece
-def _find_touched(mask, words, i, rows, width, touched):
-    """Which cells of a row of cells have pixels in a mask; words are eight pixels each, see `keep_regions`."""
+def _count_touched(mask, words, i, rows, width, touched):
+    """Pixels in a mask, for each cell of a row of cells; words are eight pixels each, see `keep_regions`.
+
+    The bytes of a sum of eight words hold up to 8, and the highest byte of ones times the sum holds their total.
+    """
     for k in range(touched.size):
         touched[k] = np.uint64(0)
     if words.size:
         for y in range(i, i + rows):
             row = np.uintp(y * touched.size)
             for k in range(touched.size):
-                touched[k] |= words[row + np.uintp(k)]
+                touched[k] += words[row + np.uintp(k)]
+        for k in range(touched.size):
+            touched[k] = (touched[k] * np.uint64(0x0101010101010101)) >> np.uint64(56)
     else:
         for y in range(i, i + rows):
             for x in range(width):
-                touched[x // CELL] |= np.uint64(mask[y * width + x])
-
-
-@piece
-def _count_in(mask, i, j, rows, columns, width):
-    """Pixels of a cell that are in a mask."""
-    count = 0
-    for y in range(i, i + rows):
-        for x in range(j, j + columns):
-            count += mask[y * width + x]
-    return count
+                touched[x // CELL] += np.uint64(mask[y * width + x])
 
 
 @piece
@@ -78,15 +73,16 @@ def drop_relit(frame, background, height, width, scale, light, mask, words, stro
     touched = np.empty((width + CELL - 1) // CELL, np.uint64)
     for i in range(0, height, CELL):
         rows = CELL if i + CELL <= height else height - i
-        _find_touched(mask, words, i, rows, width, touched)
+        _count_touched(mask, words, i, rows, width, touched)
         for k in range(touched.size):
-            if touched[k] == 0:
-                continue
             j = CELL * k
             columns = CELL if j + CELL <= width else width - j
-            if 2 * _count_in(mask, i, j, rows, columns, width) < rows * columns:
+            if np.int64(touched[k]) * 2 < rows * columns:
                 continue
-            d, x, v, w, c = _moments(frame, background, i, j, rows, columns, width, scale)
+            if rows == CELL and columns == CELL:  # a loop of known length is unrolled
+                d, x, v, w, c = _moments(frame, background, i, j, CELL, CELL, width, scale)
+            else:
+                d, x, v, w, c = _moments(frame, background, i, j, rows, columns, width, scale)
             if v <= texture:
                 continue
             textured += 1
@@ -96,3 +92,24 @@ def drop_relit(frame, background, height, width, scale, light, mask, words, stro
                     _clear(mask, i, j, rows, columns, width)
                     _clear(strong, i, j, rows, columns, width)
     return textured, stayed
+
+
+@announced
+@compiled
+def compare_textures(frame, background, height, width, scale, cells, bounds):
+    """Count the cells that have texture in two pictures, and those of them where it is another one.
+
+    With ``cells`` = (side, step), every step-th cell of both directions is compared, and with ``bounds`` = (texture,
+    likeness) a cell counts if both variances are above ``texture``; it is another one if cov <= 0 or cov^2 < likeness
+    var var. Cost: 8 operations for each pixel of a cell.
+    """
+    side, step = cells
+    scale, texture, likeness = np.float32(scale), np.float32(bounds[0]), np.float32(bounds[1])
+    textured = other = 0
+    for i in range(0, height - side + 1, step * side):
+        for j in range(0, width - side + 1, step * side):
+            _, _, v, w, c = _moments(frame, background, i, j, side, side, width, scale)
+            if v > texture and w > texture:
+                textured += 1
+                other += c <= 0 or c * c < likeness * v * w
+    return textured, other

@@ -5,7 +5,8 @@ import pytest
 from scipy import ndimage
 
 from unmingle.apps.video import Stream, watch
-from unmingle.apps.video._camera import CELL, share_lost
+from unmingle.apps.video._camera import CELL, lost_between
+from unmingle.apps.video._format import FrameFormat
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +73,14 @@ def test_lost_texture_is_that_of_low_correlation(rng):
         for j in range(0, 80, CELL):
             pair = [picture[i : i + CELL, j : j + CELL].reshape(-1) for picture in (one, mixed)]
             lost.append(np.corrcoef(pair)[0, 1] < 0.5)
-    assert share_lost(one, mixed, 1.0) == pytest.approx(np.mean(lost))
-    assert share_lost(one, 0.5 * one + 0.2, 1.0) == 0.0
-    assert share_lost(np.full((64, 80), 0.5), np.full((64, 80), 0.7), 1.0) == 0.0
+    form, flat = FrameFormat.of(one), np.full((64, 80), 0.5, dtype=np.float32)
+
+    def share_lost(first, second):
+        return lost_between(first.reshape(-1), second.reshape(-1), form)
+
+    assert share_lost(one, mixed) == pytest.approx(np.mean(lost))
+    assert share_lost(one, 0.5 * one + np.float32(0.2)) == 0.0
+    assert share_lost(flat, flat + np.float32(0.2)) == 0.0
 
 
 def test_a_moved_camera_is_told_in_the_card_and_in_a_sentence(wide, rng):

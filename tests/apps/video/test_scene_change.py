@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+from scipy.ndimage import gaussian_filter
 from streams import pushed, watched, with_square
 
 import unmingle
@@ -72,17 +73,21 @@ def test_lights_are_kept_in_files(empty, tmp_path):
     assert np.array_equal(ours.background, theirs.background)
 
 
-def test_a_thing_that_comes_back_is_no_light(empty):
-    def with_van(frame):
-        frame = frame.copy()
-        frame[5:45, 25:50] = 230
-        return frame
+def test_a_thing_is_no_light(rng):
+    """It hides the texture behind it, and a lamp does not."""
+    scene = 110 + 250 * gaussian_filter(rng.standard_normal((60, 80)), 1.5)
 
-    stream = watched(empty, patience=20)
-    pushed(stream, [with_van(empty()) for _ in range(80)])
-    assert stream.push(with_van(empty())).score < 0.05, "absorbed"
-    pushed(stream, [empty() for _ in range(80)])
-    assert stream.push(with_van(empty())).mask[10:40, 30:45].mean() > 0.9
+    def frame():
+        return np.clip(scene + rng.normal(0, 2, scene.shape), 0, 255).astype(np.uint8)
+
+    stream = watched(frame)
+    for _ in range(10):
+        found = stream.push(with_square(frame(), top=10, left=10, side=35))
+    assert found.mask[15:40, 15:40].mean() > 0.9
+    assert not stream._lights.pictures
+    lit = watched(frame)
+    lit.push(lamp_lit(frame))
+    assert len(lit._lights.pictures) == 1
 
 
 def test_what_stopped_is_absorbed_after_the_patience(empty):

@@ -43,6 +43,7 @@ def test_damaged_models_are_refused(film, tmp_path):
     lights = stored.arrays.pop("lights", stored.arrays["last"][None])
     refused(path, stored.parameters, stored.arrays | {"lights": lights[:, 1:]})
     refused(path, stored.parameters, stored.arrays | {"lights": lights[0]})
+    refused(path, stored.parameters, stored.arrays | {"usual": stored.arrays.pop("usual")[:-1]})
     for name, part in stored.arrays.items():
         refused(path, stored.parameters, {other: kept for other, kept in stored.arrays.items() if other != name})
         refused(path, stored.parameters, stored.arrays | {name: part[:-1] if name != "sample" else part[::-1].copy()})

@@ -14,6 +14,9 @@ from unmingle.metrics import MaskCounts, f_measure
 from unmingle.synth import crowd_scene, shaking_scene, water_scene
 
 
+GAINS = 1.0 + 0.1 * np.sin(np.arange(60))
+
+
 def test_a_street_is_separated(film):
     frames, truth = film
     found = pushed(Stream(), frames)
@@ -220,13 +223,28 @@ def test_tall_pictures_are_probed_everywhere():
     assert stream.card_["noise"] > 10
 
 
+def test_rows_of_a_large_picture_tell_its_light():
+    """Codes from every fourth row are those of the same picture with these rows alone."""
+    rng = np.random.default_rng(0)
+    scene = rng.integers(40, 200, (240, 320))
+    frames = [np.clip(gain * scene + rng.normal(0, 2, scene.shape), 0, 255).astype(np.uint8) for gain in GAINS]
+    large, small = Stream(), Stream(pixel_share=1.0)
+    pushed(large, frames)
+    pushed(small, [frame[::4] for frame in frames])
+    assert large._model.stride == 4
+    for gain, frame in ((0.7, frames[0]), (1.1, frames[1])):
+        lit = np.clip(gain * frame, 0, 255).astype(np.uint8)
+        ours, theirs = large.inspect(lit).background[::4], small.inspect(lit[::4]).background
+        assert np.abs(ours.astype(int) - theirs).max() <= 2
+
+
 def test_rounding_is_no_direction_of_the_background():
     """Frames of two pictures have rank 2, and five atoms of one picture rank 1, however long they have been seen."""
     rng = np.random.default_rng(0)
     picture, light = 0.3 + 0.5 * rng.random(30_000), 0.006 * rng.uniform(-1, 1, 30_000)
     frames = (picture + np.outer(np.sin(np.arange(30)), light)).astype(np.float32)
     background = Background.start(
-        frames, 5, FrameFormat.of(picture[None].astype(np.float32)), np.zeros(0, np.int32), None
+        frames, 5, FrameFormat.of(picture[None].astype(np.float32)), np.zeros(0, np.int32), 1, None
     )
     assert len(background.components) == 2
     background.components = (np.outer(rng.uniform(0.5, 1.5, 5), np.ones(30_000)) * picture).astype(np.float32)

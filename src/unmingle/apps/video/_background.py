@@ -27,6 +27,8 @@ LEAST_COLOUR_NOISE = 3.0 / 255.0
 """The same of a colour difference."""
 OUTLIERS_FROM = 2.6
 """Standard deviations from which on a deviation is an outlier for codes and components."""
+USUAL_RATE = np.float32(0.1)
+"""How fast the mean of the codes follows."""
 FAINT = 1e-4
 """Share of the usual strength of codes below which a frame is black."""
 NOISE_RATE = 0.1
@@ -71,6 +73,8 @@ class Background:
     """For each pixel near foreground, for how many frames it has not changed."""
     sample: NDArray[np.int32]
     """The pixels that codes are found from; empty for all."""
+    usual: Floats = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+    """(q,): the mean of the codes of late."""
     step: Floats = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     """(q, q): (U'U + lam_* I)^-1 for the sample, up to date now and then."""
     weight: float = 0.0
@@ -79,13 +83,17 @@ class Background:
     """lam: from the noise, up to date now and then."""
     learnt: int = 0
     """Frames learnt since then."""
+    stride: int = 1
+    """Without a sample, codes are found from every stride-th row."""
 
     def __post_init__(self) -> None:
         self.scale = 1.0 / white_of(self.last.dtype)
         self.pixels = self.format.pixels
         self.zeros = kernels.zeros_for(len(self.components))
+        self.usual = self.usual if self.usual.size else self.codes.copy()
         self.sampled = np.take(self.components, self.sample, axis=1) if self.sample.size else self.components
-        self.code_penalty = self._penalty_for(self.sample.size or self.pixels)
+        self.spread = self._spread()
+        self.code_penalty = self._penalty_for(self.spread.size or self.pixels)
         chances = np.random.default_rng(0).random(PROBES)
         entries = self.sample if self.sample.size else np.arange(self.pixels, dtype=np.int32)
         self.probe = entries[(chances * entries.size).astype(np.intp)]
@@ -114,8 +122,9 @@ class Background:
 
     @classmethod
     def start(
-        cls, rows: Array, n_components: int, form: FrameFormat, sample: NDArray[np.int32], encoder: Encoder | None
-    ) -> Self:
+        cls, rows: Array, n_components: int, form: FrameFormat, sample: NDArray[np.int32], stride: int,
+        encoder: Encoder | None,
+    ) -> Self:  # fmt: skip
         """Learn the background of a few frames, the rows; things may move in them.
 
         A trained network brings components of its own.
@@ -138,6 +147,7 @@ class Background:
             seen=np.full(form.pixels, 2 * len(rows), dtype=np.uint16),
             waited=np.zeros(form.pixels, dtype=np.uint16),
             sample=sample,
+            stride=stride,
             weight=float(len(rows)),
         )
 
@@ -199,6 +209,7 @@ class Background:
             FAINT / self.weight, lam, factor, *self._learning,
         )  # fmt: skip
         self.weight = kept * self.weight + 1.0
+        self.usual += USUAL_RATE * (self.codes - self.usual)
         self.learnt += 1
         if self.learnt == REFRESH_EVERY or absorbed > 0.005 * self.pixels:
             self._refresh()
@@ -220,8 +231,9 @@ class Background:
             return np.clip(values, 0.0, 1.0)
         return np.asarray(np.rint(np.clip(values, 0.0, 1.0 / self.scale)), dtype=self.last.dtype)
 
-    def become(self, picture: Array, codes: Floats) -> None:
-        """Make a picture the background under these codes, Us <- picture, by the least change of U."""
+    def become(self, picture: Array) -> None:
+        """Make a picture the background under the usual codes, Us <- picture, by the least change of U."""
+        codes = self.usual
         self.codes[:] = codes
         shift = picture * np.float32(self.scale) - self._middles() - codes @ self.components
         direction = codes / np.float32(max(float(codes @ codes), 1e-30))
@@ -261,14 +273,24 @@ class Background:
 
     def _entries(self, x: Array, apart: NDArray[np.bool_] | None) -> tuple[Array, Floats]:
         """The entries that codes are found from, with their atoms."""
-        if apart is None:
-            return (x[self.sample], self.sampled) if self.sample.size else (x[: self.pixels], self.components)
-        places = np.flatnonzero(~apart) if not self.sample.size else self.sample[~apart[self.sample]]
+        if apart is None and not self.spread.size:
+            return x[: self.pixels], self.components
+        places: NDArray[Any] = self.spread
+        if apart is not None:
+            places = places[~apart[places]] if places.size else np.flatnonzero(~apart)
         return x[places], np.take(self.components, places, axis=1)
 
     def _penalty_for(self, n_entries: int) -> float:
         """lam_* for codes that are found from some of the entries: their share of it."""
         return RANK_PENALTY * n_entries / self.pixels
+
+    def _spread(self) -> NDArray[np.int32]:
+        """The pixels that codes are found from, in order; empty for all."""
+        if self.sample.size or self.stride == 1:
+            return self.sample
+        columns = np.arange(self.format.width, dtype=np.int32)
+        rows = np.arange(0, self.format.height, self.stride, dtype=np.int32)
+        return np.asarray(self.format.width * rows[:, None] + columns).reshape(-1)
 
     @property
     def _some(self) -> NDArray[np.int32] | None:
@@ -284,6 +306,7 @@ class Background:
             codes=self.codes,
             variance=self.variance,
             least=(LEAST_NOISE**2, LEAST_COLOUR_NOISE**2),
+            stride=self.stride,
             sample=self._some,
             sampled=self.sampled,
             step=self.step,
@@ -295,7 +318,7 @@ class Background:
     def _refresh(self) -> None:
         """Bring up to date what depends on all components and on the noise."""
         self.learnt = 0
-        atoms = self.sampled if self.sample.size else self.components[:, : self.pixels]
+        atoms = np.take(self.components, self.spread, axis=1) if self.spread.size else self.components[:, : self.pixels]
         with suited_to(atoms.size):
             gram = (atoms @ atoms.T).astype(np.float64)
         self.step = np.linalg.inv(gram + self.code_penalty * np.eye(len(gram))).astype(np.float32)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import kernels
 from ._format import FrameFormat
 
 CELL, MOST_CELLS = 16, 300
@@ -22,36 +23,18 @@ FEWEST = 8
 """Cells with texture without which nothing is said."""
 
 
-def share_lost(one: NDArray[Any], other: NDArray[Any], white: float) -> float:
-    """Of the cells with texture in two grey pictures, the share that looks different.
+def lost_between(one: NDArray[Any], other: NDArray[Any], form: FrameFormat) -> float:
+    """Of the cells with texture in the brightness of two rows, the share that looks different.
 
     With variances v, w and covariance c of the two over a cell, it is lost if c <= 0 or c^2 < LOST v w. 0 where hardly
     any cell has texture. Cost: that of 300 cells.
     """
-    rows, columns = (size // CELL for size in one.shape)
-    if rows * columns < FEWEST:
-        return 0.0
-    step = max(1, int(np.ceil(np.sqrt(rows * columns / MOST_CELLS))))
-    x, y = (_cells(picture, rows, columns, step) / np.float32(white) for picture in (one, other))
-    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
-    v, w, c = (x * x).mean(axis=1), (y * y).mean(axis=1), (x * y).mean(axis=1)
-    textured = np.minimum(v, w) > TEXTURE
-    if np.count_nonzero(textured) < FEWEST:
-        return 0.0
-    lost = (c <= 0) | (c * c < LOST * v * w)
-    return float(lost[textured].mean())
-
-
-def lost_between(one: NDArray[Any], other: NDArray[Any], form: FrameFormat) -> float:
-    """The same of the brightness of two rows."""
-    pictures = [row[: form.pixels].reshape(form.height, form.width) for row in (one, other)]
-    return share_lost(pictures[0], pictures[1], form.white or 1.0)
-
-
-def _cells(picture: NDArray[Any], rows: int, columns: int, step: int) -> NDArray[np.float32]:
-    """(cells, pixels of a cell)."""
-    whole = picture[: rows * CELL, : columns * CELL].reshape(rows, CELL, columns, CELL)[::step, :, ::step]
-    return whole.transpose(0, 2, 1, 3).reshape(-1, CELL * CELL).astype(np.float32)
+    count = (form.height // CELL) * (form.width // CELL)
+    step = max(1, int(np.ceil(np.sqrt(count / MOST_CELLS))))
+    textured, lost = kernels.compare_textures(
+        other, one, form.height, form.width, 1.0 / (form.white or 1.0), (CELL, step), (TEXTURE, LOST)
+    )
+    return lost / textured if textured >= FEWEST else 0.0
 
 
 @dataclass

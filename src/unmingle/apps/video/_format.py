@@ -13,6 +13,9 @@ from ...media import Planes, check_pixels, described
 Array = NDArray[Any]
 Kind = Literal["grey", "colours", "planes"]
 
+MOST_PIXELS = 20_000
+"""Of a picture that codes are found from, unless a share is given: more hardly say more about five numbers."""
+
 
 @dataclass(frozen=True)
 class FrameFormat:
@@ -103,6 +106,11 @@ def checked_region(region: Any) -> NDArray[np.bool_]:
     if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         raise ValueError(f"region must be an array of flags of shape (height, width), got {array.dtype} {array.shape}.")
     return np.ascontiguousarray(array != 0)
+
+
+def stride_of_rows(form: FrameFormat) -> int:
+    """How far the rows are apart that tell the light of a large picture; 1 for all."""
+    return max(1, -(-form.pixels // MOST_PIXELS))
 
 
 def chosen_pixels(pixels: int, share: float, region: NDArray[np.bool_] | None, seed: int) -> NDArray[np.int32]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._background import Background, Floats, white_of
+from ._background import Background, white_of
 from ._detect import Detection
 from ._scene_change import EXPLAINED, JUMP, SceneChange, gain_and_offset
 
@@ -49,7 +49,6 @@ def follow_light(
     detection: Detection,
     score: float,
     known: NDArray[np.bool_] | None,
-    before: Floats,
     change: SceneChange,
     lights: Lights | None,
 ) -> bool:
@@ -63,8 +62,6 @@ def follow_light(
         The frame, what was seen in it, and the share of it that deviates.
     known : array of bool, optional
         Pixels that have no say.
-    before : array of shape (q,)
-        The codes of the frame before.
     change : SceneChange
         Tells whether the frame deviates widely.
     lights : Lights, optional
@@ -75,17 +72,15 @@ def follow_light(
     bool
         Whether the frame should be looked at once more.
     """
-    white = white_of(x.dtype)
     sudden = change.exceeded_by(score) if lights is None else change.disturbed(score)
     if lights is not None and change.was_disturbed:
+        white = white_of(x.dtype)
         probe = model.probe if known is None else model.probe[~known[model.probe]]
-        if sudden:
-            lights.keep(model.picture(before), model.probe, white)
-        picture = None
-        if change.is_light(score, detection.alike):
-            picture = lights.recall(x, detection.background, probe, white)
+        if sudden and change.is_light(score, detection.alike):
+            lights.keep(model.picture(model.usual), model.probe, white)
+        picture = lights.recall(x, detection.background, probe, white)
         if picture is not None:
-            model.become(picture, before)
+            model.become(picture)
         elif sudden and (light := gain_and_offset(detection.background[probe], x[probe], white)) is not None:
             model.relight(*light)
         sudden = sudden or picture is not None

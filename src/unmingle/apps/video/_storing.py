@@ -44,7 +44,7 @@ _SETTING_RULES: dict[str, Rule] = {
     "forgetting": Number(LEAST, 1.0),
     "false_alarm_rate": Number(LEAST, np.nextafter(1.0, 0.0)),
     "n_layers": LAYERS,
-    "pixel_share": Number(LEAST, 1.0),
+    "pixel_share": maybe(Number(LEAST, 1.0)),
     "smoothing": OneOf(None, *range(1, 16, 2)),
     "min_area": maybe(Count(1)),
     "shadows": Flag(),
@@ -52,7 +52,9 @@ _SETTING_RULES: dict[str, Rule] = {
     "start_size": Count(1),
     "random_state": maybe(Count(0, 2**1024)),
 }
-_NUMBERS = {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Count()}
+_NUMBERS = Record(
+    {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Count()}, {"stride": Count(1, 2**20)}
+)
 _SCENE_CHANGE = Record(
     {"usual": Number(), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()}
 )
@@ -88,12 +90,14 @@ def schema_of(content: dict[str, Any]) -> Record:
     """The schema of a file: a stream has a background, or is starting, or has seen nothing; some have a network."""
     has_model, has_network = "components" in content, isinstance(content.get("encoder"), dict)
     dtype = tuple(name for name in DTYPES if name == content.get("dtype")) or DTYPES
-    kept = {"lights" if has_model else "first": Rows(dtype, "frames", "m", low=0.0, high=1.0)}
+    kept: dict[str, Rule] = {"lights" if has_model else "first": Rows(dtype, "frames", "m", low=0.0, high=1.0)}
+    if has_model:
+        kept["usual"] = Rows(("float32",), "q")
     return Record(
         {
             **(_background_rules(dtype) if has_model else {}),
             "settings": Record(_SETTING_RULES),
-            "numbers": Record(_NUMBERS if has_model else {}),
+            "numbers": _NUMBERS if has_model else Record({}),
             "scene_change": _SCENE_CHANGE,
             "n_frames": Count(),
             "learnt_at": Count(),
@@ -132,7 +136,9 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
     stream._scene_change = SceneChange(**content["scene_change"])
     content = with_planes(content) if has_three_channels(content) else content
     stream._camera = CameraWatch(**content.get("camera", {}))
-    parts: dict[str, Any] = {name: content[name].copy() for name in _background_rules(DTYPES) if name in content}
+    parts: dict[str, Any] = {
+        name: content[name].copy() for name in (*_background_rules(DTYPES), "usual") if name in content
+    }
     first = content.get("first", np.empty((0, 0)))
     stream._lights.pictures = list(content.get("lights", ()))
     if content["shape"] is not None:

@@ -15,7 +15,7 @@ from ...media import Planes
 from ._background import MOST_COMPONENTS, Background
 from ._camera import EVERY, MOST, CameraWatch, lost_between
 from ._detect import Detection, Detector, mask_thresholds
-from ._format import FrameFormat, checked_frame, checked_region, chosen_pixels, known_pixels, mark_known
+from ._format import FrameFormat, checked_frame, checked_region, chosen_pixels, known_pixels, mark_known, stride_of_rows
 from ._lights import Lights, follow_light
 from ._result import Box, Separation, State
 from ._scene_change import SceneChange
@@ -58,8 +58,9 @@ class Stream:
     encoder : "layers", "exact" or Encoder, default="layers"
         How codes are found: by layers of Algorithm 1, exactly, by Newton's method, or by a trained network, whose
         components are then the background for good: only the noise goes on being learnt.
-    pixel_share : float, default=1.0
-        Share of the pixels that codes are found from; a tenth is enough for large pictures, and faster.
+    pixel_share : float, optional
+        Share of the pixels that codes are found from, drawn at random; a tenth is faster. By default all of them, and
+        of pictures with more than 20 000 every n-th row, so that there are at most so many.
     region : array of bool, shape (height, width), optional
         Region of interest: only there foreground is looked for, and codes are found.
     smoothing : int, optional
@@ -104,7 +105,7 @@ class Stream:
         false_alarm_rate: float = 0.005,
         n_layers: int = 2,
         encoder: Literal["layers", "exact"] | Encoder = "layers",
-        pixel_share: float = 1.0,
+        pixel_share: float | None = None,
         region: Any = None,
         smoothing: int | None = None,
         min_area: int | None = None,
@@ -117,7 +118,7 @@ class Stream:
             check_choice(encoder, "encoder", ("layers", "exact"))
         elif not 0 < len(encoder.components) <= MOST_COMPONENTS:
             raise ValueError(f"encoder must have 1 to {MOST_COMPONENTS} components, got {len(encoder.components)}.")
-        if check_positive(pixel_share, "pixel_share") > 1:
+        if pixel_share is not None and check_positive(pixel_share, "pixel_share") > 1:
             raise ValueError(f"pixel_share must be above 0 and at most 1, got {pixel_share!r}.")
         if smoothing is not None and check_count(smoothing, "smoothing") not in range(1, 16, 2):
             raise ValueError(f"smoothing must be an odd number from 1 to 15, got {smoothing!r}.")
@@ -126,7 +127,7 @@ class Stream:
         self.forgetting = check_forgetting(forgetting)
         self.n_layers = check_count(n_layers, "n_layers", MOST_LAYERS)
         self.encoder = encoder
-        self.pixel_share = float(pixel_share)
+        self.pixel_share = None if pixel_share is None else float(pixel_share)
         self.region = None if region is None else checked_region(region)
         self.smoothing = smoothing
         self.min_area = None if min_area is None else check_count(min_area, "min_area")
@@ -239,13 +240,12 @@ class Stream:
         self, model: Background, frame: Array | Planes, index: int, time: float, known: Array | None, *, learn: bool
     ) -> Separation:
         detector, x = self._ready_detector(), self._ready_detector().format.row(frame)
-        before = model.codes.copy()
         layers = self.n_layers if known is None and self.encoder == "layers" else self._encoded(model, x, known)
         detection = detector.detect(model, x, self._thresholds, layers)
         score = self._score(detection)
         if not isinstance(self.encoder, Encoder):
             lights = self._lights if learn else None
-            if follow_light(model, x, detection, score, known, before, self._scene_change, lights):
+            if follow_light(model, x, detection, score, known, self._scene_change, lights):
                 detection = detector.detect(model, x, self._thresholds, 0)
                 score = self._score(detection)
         if learn and index % EVERY == 0 and self._camera_moved(detection, x, score):
@@ -320,9 +320,10 @@ class Stream:
             raise ValueError(
                 f"The encoder was trained for frames of {encoder.components.shape[1]} numbers, got {rows.shape[1]}."
             )
-        sample = chosen_pixels(form.pixels, self.pixel_share, self.region, self.random_state)
+        sample = chosen_pixels(form.pixels, self.pixel_share or 1.0, self.region, self.random_state)
+        stride = stride_of_rows(form) if self.pixel_share is None else 1
         with suited_to(rows.size):
-            self._model = Background.start(rows, self.n_components, form, sample, encoder)
+            self._model = Background.start(rows, self.n_components, form, sample, stride, encoder)
 
     def _ready_detector(self) -> Detector:
         assert self._detector is not None

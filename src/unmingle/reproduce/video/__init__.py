@@ -4,13 +4,14 @@ from ._data import HIGHWAY, find_film, labelled_films, make_scene, read_labelled
 from ._findings import VideoFindings
 from ._masks import race
 from ._page import hall_png, video_page
-from ._rivals import Rival, one_thread, opencv, ours, subtractor
+from ._rivals import Rival, View, one_thread, opencv, ours, subtractor
 from ._run import reproduce_video
 
 __all__ = [
     "HIGHWAY",
     "Rival",
     "VideoFindings",
+    "View",
     "find_film",
     "hall_png",
     "labelled_films",

@@ -12,7 +12,7 @@ from ...apps.video import Stream
 
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
-View = Literal["grey", "colour", "blue first", "grey as colour"]
+View = Literal["grey", "colour", "planes", "blue first", "grey as colour"]
 
 WITHOUT_OPENCV = "OpenCV is not installed, so its methods are left out: pip install opencv-contrib-python-headless."
 MEDIAN = " + median"
