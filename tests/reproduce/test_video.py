@@ -25,6 +25,7 @@ from unmingle.reproduce.video._hall import (
 from unmingle.reproduce.video._lobby import find_switches, settling, shares
 from unmingle.reproduce.video._masks import FilmScore, mask_table, race
 from unmingle.reproduce.video._rivals import MEDIAN, REFERENCE, Rival, ours, peer, rivals
+from unmingle.reproduce.video._worst import by_category, worst_frame
 
 PENALTIES = {"rank_penalty": 0.1, "outlier_penalty": 1e-3}
 
@@ -188,7 +189,7 @@ def test_without_opencv_our_rows_stay_with_a_sentence(rng, tmp_path, monkeypatch
     np.testing.assert_array_equal(read_lobby(tmp_path / LOBBY), frames)
     calls = []
     found = reproduce_video(tmp_path, tmp_path, seeds=(0,), scene_size=(60, 48, 64), callback=calls.append)
-    assert (calls[-1].done, calls[-1].total) == (280, 280)
+    assert (calls[-1].done, calls[-1].total) == (460, 460)
     assert json.loads((tmp_path / "video.json").read_text()) == found.figures
     assert found.figures["missing"] == [HALL, LABELLED]
     assert found.figures["lobby"]["switches"] == [60]
@@ -211,7 +212,26 @@ def test_page_shows_the_figure_and_all_tables(rng, scene):
         "missing": [], "remark": "", "hall": taken.figures, "lobby": lobby,
         "masks": {"first_scored": 40, "seeds": [0], "films": ["crowd"], "rows": rows},
     }  # fmt: skip
-    page = video_page(VideoFindings(figures, taken, {}))
+    page = video_page(VideoFindings(figures, taken, {}, {"crowd": worst_frame(scene, 40)}))
     assert page.count('alt="five layers: o, frame') == 4
     assert f"{rows['unmingle']['films']['crowd']['f']:.3f}" in page
     assert "frame 3" in page
+
+
+def test_the_worst_frame_has_most_wrong_pixels(scene):
+    found = worst_frame(scene, 40)
+    stream = _rivals.Stream()
+    masks = [stream.push(frame).mask for frame in scene.frames]
+    wrong = [np.count_nonzero(mask != truth) for mask, truth in zip(masks, scene.truth, strict=True)]
+    assert found.number == 40 + int(np.argmax(wrong[40:]))
+    assert found.counts.false_positives + found.counts.false_negatives == wrong[found.number]
+    right = (found.judged == 1.0).all(axis=2)
+    np.testing.assert_array_equal(right, masks[found.number] & scene.truth[found.number].astype(bool))
+
+
+def test_categories_have_the_means_of_their_films():
+    score = {"f": 0.5, "precision": 0.4, "recall": 0.8}
+    films = {"boats": score, "canoe": {**score, "f": 0.7}, "highway": score}
+    head, rows = by_category({"ours": {"films": films, "frames_per_second": 9.6}}, list(films))
+    assert head[1:] == ["dynamic background, 2", "baseline, 1", "frames/s"]
+    assert rows == [["ours", "0.600 (40 / 80)", "0.500 (40 / 80)", "10"]]

@@ -13,6 +13,9 @@ from .._validation import require
 
 Array = NDArray[Any]
 
+FALSE_ALARM, MISS = (0.94, 0.5, 0.2), (0.25, 0.55, 0.85)
+"""Orange and blue."""
+
 
 def pixels(picture: Array) -> NDArray[np.uint8]:
     """Turn brightness or colour in [0, 1] into bytes."""
@@ -69,6 +72,15 @@ def picture_rows(columns: Mapping[str, Sequence[str]], labels: Sequence[str] = (
     cells = "".join(start + "".join(row) for start, row in zip(starts or [""] * len(rows), rows, strict=True))
     grid = f"grid-template-columns: {'max-content ' if labels else ''}repeat({len(columns)}, 1fr)"
     return f'<div class="wide"><div class="strip" style="{grid}">{corner}{titles}{cells}</div></div>'
+
+
+def judged_mask(mask: NDArray[np.bool_], truth: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return a mask as a picture: white is right, orange a false alarm, blue a miss."""
+    picture = np.zeros((*mask.shape, 3), dtype=np.float32)
+    picture[mask & truth] = 1.0
+    picture[mask & ~truth] = FALSE_ALARM
+    picture[~mask & truth] = MISS
+    return picture
 
 
 def side_by_side(*pictures: Array, gap: int = 3) -> Array:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from ._data import Bytes
 from ._hall import Hall
 from ._rivals import Mask
+from ._worst import WorstFrame
 
 
 class Strip(NamedTuple):
@@ -23,3 +24,5 @@ class VideoFindings(NamedTuple):
     hall: Hall | None
     strips: dict[str, Strip]
     """By film."""
+    worst: dict[str, WorstFrame]
+    """By film, of our stream."""

@@ -10,6 +10,7 @@ from ... import report
 from ._findings import Strip, VideoFindings
 from ._hall import Hall
 from ._rivals import MEDIAN, OURS, REFERENCE
+from ._worst import WorstFrame, by_category, category_of
 
 Array = NDArray[Any]
 
@@ -41,6 +42,7 @@ def video_page(findings: VideoFindings) -> str:
     if findings.hall is not None:
         parts += _hall_section(findings.hall)
     parts += _mask_section(figures["masks"], findings.strips)
+    parts += _worst_section(findings.worst)
     if figures["lobby"] is not None:
         parts += _lobby_section(figures["lobby"])
     return report.page("Video", *parts)
@@ -141,6 +143,10 @@ def _mask_section(masks: Mapping[str, Any], strips: Mapping[str, Strip]) -> list
             "with a median over 5x5 pixels; GSOC sees the grey frames as colours. Frames a second: 320x240, one "
             "thread, medians over blocks of frames in turns.",
         ),
+        report.figure(
+            report.table(*by_category(rows, films)),
+            "By category of CDnet 2014, with the number of films: means of F, and of precision and recall.",
+        ),
         report.figure(report.curves(points, x=x, y=y, long=True), "F against speed."),
         report.figure(
             _strips(strips), "The frame with most foreground of each film, its true mask, and what was found."
@@ -149,6 +155,32 @@ def _mask_section(masks: Mapping[str, Any], strips: Mapping[str, Strip]) -> list
             report.table(["method", *(f"{film}, {kind}" for film in films for kind in ("Pr", "Re"))], detail),
             "Precision and recall.",
         ),
+    ]
+
+
+def _worst_section(worst: Mapping[str, WorstFrame]) -> list[str]:
+    if not worst:
+        return []
+    columns: dict[str, list[str]] = {"frame": [], "background": [], "mask": []}
+    labels = []
+    for name, one in worst.items():
+        labels.append(f"{name} ({category_of(name)}), frame {one.number}")
+        for column, picture in (
+            ("frame", one.frame / 255.0), ("background", one.background / 255.0), ("mask", one.judged)
+        ):  # fmt: skip
+            columns[column].append(report.image(picture, f"{name}, {column} {one.number}"))
+    rows = [
+        [name, str(one.number), *(f"{count:,}" for count in (one.counts.false_positives, one.counts.false_negatives))]
+        for name, one in worst.items()
+    ]
+    return [
+        report.heading("Where it is worst"),
+        report.figure(
+            report.picture_rows(columns, labels),
+            "The frame of each film with most wrong pixels, at the defaults, in colour where the film has "
+            "colours. White is right, orange a false alarm, blue a miss; dark grey is not scored.",
+        ),
+        report.figure(report.table(["film", "frame", "false alarms, pixels", "misses, pixels"], rows), ""),
     ]
 
 

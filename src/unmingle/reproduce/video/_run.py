@@ -32,6 +32,7 @@ from ._lobby import FULL, find_switches, settling, shares
 from ._masks import FIRST_SCORED, FilmScore, mask_table, race
 from ._page import film_f, hall_png, or_dash, video_page
 from ._rivals import WITHOUT_OPENCV, lobby_rivals, one_thread, opencv, rivals
+from ._worst import WorstFrame, by_category, worst_frame
 
 T = TypeVar("T")
 
@@ -79,12 +80,12 @@ def reproduce_video(
         Called with an `unmingle.iterate.Progress` of training steps and frames.
     """
     films = _FoundFilms.found_in(folder)
-    tally = _WorkDone(films.work(max_steps) + len(SCENES) * len(seeds) * scene_size[0], callback)
+    tally = _WorkDone(films.work(max_steps) + len(SCENES) * (len(seeds) + 1) * scene_size[0], callback)
     tally(0)
     cv2 = opencv()
     taken = None if films.hall is None else hall(films.hall, max_steps=max_steps, advance=tally)
     with one_thread(cv2):
-        races, strips = _races(films.labelled, seeds, scene_size, cv2, tally)
+        races, strips, worst = _races(films.labelled, seeds, scene_size, cv2, tally)
         lamps = None if films.lobby is None else _lamps(films.lobby, cv2, tally)
     figures = {
         "missing": films.missing,
@@ -95,7 +96,7 @@ def reproduce_video(
         "lobby": lamps,
     }
     write_text(Path(out) / "video.json", json.dumps(figures, indent=1))
-    return VideoFindings(figures, taken, strips)
+    return VideoFindings(figures, taken, strips, worst)
 
 
 class _FoundFilms(NamedTuple):
@@ -128,7 +129,7 @@ class _FoundFilms(NamedTuple):
         return (
             (len(TRAINED) * max_steps if self.hall is not None else 0)
             + (len(self.lobby) if self.lobby is not None else 0)
-            + sum(n_labelled(path) for path in (self.labelled or {}).values())
+            + 2 * sum(n_labelled(path) for path in (self.labelled or {}).values())
         )
 
 
@@ -143,10 +144,10 @@ def _races(
     scene_size: tuple[int, int, int],
     cv2: Any,
     tally: _WorkDone,
-) -> tuple[dict[str, list[dict[str, FilmScore]]], dict[str, Strip]]:
-    """Records of all methods on all films, and one frame of each film."""
+) -> tuple[dict[str, list[dict[str, FilmScore]]], dict[str, Strip], dict[str, WorstFrame]]:
+    """Records of all methods on all films, one frame of each film, and the one where we are worst."""
     races: dict[str, list[dict[str, FilmScore]]] = {}
-    strips = {}
+    strips, worst = {}, {}
     for name, film in _films(labelled or {}, seeds, scene_size):
         first = min(FIRST_SCORED, len(film.frames) // 2)
         shown = film.busiest(first)
@@ -155,7 +156,8 @@ def _races(
         if name not in strips:
             masks = {method: record.shown for method, record in records.items() if record.shown is not None}
             strips[name] = Strip(film.frames[shown], film.truth[shown], masks)
-    return races, strips
+            worst[name] = worst_frame(film, first, tally)
+    return races, strips, worst
 
 
 def _films(
@@ -209,6 +211,7 @@ def tables(figures: Mapping[str, Any]) -> list[Table]:
     real = [film for film in films if film not in SCENES]
     if real:
         found.append(_precision_and_recall(figures["masks"]["rows"], real))
+        found.append(_turned(*by_category(figures["masks"]["rows"], films)))
     if figures["lobby"] is not None:
         methods, switches = figures["lobby"]["methods"], figures["lobby"]["switches"]
         rows = [
