@@ -10,6 +10,7 @@ named outputs, and are compiled on first use and cached on disk.
 from ._alignment import align_image, warp_image
 from ._encoder import encode_layers
 from ._factors import nonnegative_descent, nonnegative_sweep
+from ._following import follow_frame, nearest_shift, telling_pixels
 from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sums, multiplier_sweep, splitting_sweep
 from ._newton import newton_projection
@@ -22,6 +23,7 @@ from ._stream import cleaning_pass
 from ._video_detection import Scenery, Workspace, detect_in_frame, frame_codes, zeros_for
 from ._video_learning import KNOWN, LearningState, learn_from_frame
 from ._video_planes import planes_from_rgb, rgb_from_planes
+from ._video_steady import lay_mask_back, lay_over
 from ._warp import BORDER, halve_image, pad_image, smooth_image, spline_coefficients
 
 __all__ = [
@@ -40,15 +42,19 @@ __all__ = [
     "column_medians",
     "detect_in_frame",
     "encode_layers",
+    "follow_frame",
     "frame_codes",
     "halve_image",
     "huber_sums",
     "huber_sweep",
+    "lay_mask_back",
+    "lay_over",
     "learn_from_frame",
     "misfit_cost",
     "misfit_slopes",
     "multiplier_sums",
     "multiplier_sweep",
+    "nearest_shift",
     "newton_projection",
     "nonnegative_descent",
     "nonnegative_projection",
@@ -59,6 +65,7 @@ __all__ = [
     "rgb_from_planes",
     "smooth_image",
     "spline_coefficients",
+    "telling_pixels",
     "splitting_sweep",
     "warp_image",
     "zeros_for",
