@@ -1,4 +1,4 @@
-"""A camera that shakes: frames of a film against a picture of the scene, from some pixels, each from where the last was."""
+"""A camera that shakes: frames of a film against a picture of the scene, from some pixels, one after the other."""
 
 from typing import Any, NamedTuple
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 20
 """How many events are listed in the terminal."""
+
+
+class Shaking(StrEnum):
+    """How a camera moves that is followed."""
+
+    TRANSLATION = "translation"
+    SIMILARITY = "similarity"
+    PROJECTIVE = "projective"
 
 
 def film(path: Path | None) -> Path | None:
@@ -125,6 +134,14 @@ Smoothing = Annotated[
     ),
 ]
 KeepShadows = Annotated[bool, typer.Option("--keep-shadows", help="Count shadows as foreground.")]
+Stabilise = Annotated[
+    Shaking | None,
+    typer.Option(
+        "--stabilise",
+        "--stabilize",
+        help="Follow a camera that shakes: which shifts, or turns and zooms as well, or tilts as well.",
+    ),
+]
 EventGap = Annotated[
     float, typer.Option(min=0.0, metavar="SECONDS", help="Foreground that is back sooner is the same event.")
 ]
@@ -167,11 +184,14 @@ def run(
     min_area: MinArea = None,
     smoothing: Smoothing = None,
     keep_shadows: KeepShadows = False,
+    stabilise: Stabilise = None,
     event_gap: EventGap = 1.0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Separate the film of a fixed camera into background, foreground and mask, and list when something was there.
+
+    A camera that shakes is followed with --stabilise.
 
     OUT is a video (.mp4, .m4v, .mov, .mkv), arrays (.npz) or, without a suffix, a new folder of PNG files.
     Results have the colours of the film unless --grey is given, and --preview plays a file at its own speed.
@@ -186,7 +206,7 @@ def run(
         outputs = Outputs(background, foreground, mask, events, report, model)
         options = StreamOptions(
             components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder, region, min_area,
-            smoothing, keep_shadows or None,
+            smoothing, keep_shadows or None, stabilise and stabilise.value,
         )  # fmt: skip
         resumed = model if model is not None and model.exists() else None
         _check_options(options.given(), resumed, freeze=freeze, both=grey and colour)

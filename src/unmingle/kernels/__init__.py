@@ -65,8 +65,8 @@ __all__ = [
     "rgb_from_planes",
     "smooth_image",
     "spline_coefficients",
-    "telling_pixels",
     "splitting_sweep",
+    "telling_pixels",
     "warp_image",
     "zeros_for",
 ]

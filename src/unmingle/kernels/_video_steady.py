@@ -1,9 +1,12 @@
-"""Frames of a shaking camera laid over its background, and masks laid back; see `unmingle.media.Planes` for the rows."""
+"""Frames of a shaking camera laid over its background, and masks laid back; rows as in `unmingle.media.Planes`."""
 
 import numpy as np
 
 from ._compile import announced, compiled, piece
 from ._regions import keep_regions
+
+PRECISE, SHORTEST_PIECE = 0.05, 8
+"""Where a map is nearly a shift, pixels by which places may be off, and pixels for which that has to hold."""
 
 
 @piece
@@ -52,31 +55,96 @@ def _mix_row(source, above, below, more, across, down, exact, out, here, size):
 
 
 @piece
+def _cut(slope, offset, start, end):
+    """The columns u from start to end, the end exclusive, at which slope u + offset is above 0."""
+    if slope > 0:
+        start = max(start, int(np.floor(-offset / slope)) + 1)
+    elif slope < 0:
+        end = min(end, int(np.ceil(-offset / slope)))
+    elif offset <= 0:
+        end = start
+    return start, end
+
+
+@piece
+def _columns_seen(p, q, r, a, d, g, right, bottom, width):
+    """The columns u of a row for which (a u + p, d u + q) / (g u + r) lies well within a plane."""
+    tiny = 1e-3
+    start, end = _cut(g, r, 0, width)
+    start, end = _cut(a + tiny * g, p + tiny * r, start, end)
+    start, end = _cut(d + tiny * g, q + tiny * r, start, end)
+    start, end = _cut((right + tiny) * g - a, (right + tiny) * r - p, start, end)
+    start, end = _cut((bottom + tiny) * g - d, (bottom + tiny) * r - q, start, end)
+    return min(start, width), max(min(start, width), end)
+
+
+@piece
 def _move_plane(source, place, height, width, matrix, exact, fill, out):
     """The same for any map: out(p) = source(M p)."""
-    a, b, c = np.float32(matrix[0, 0]), np.float32(matrix[0, 1]), np.float32(matrix[0, 2])
-    d, e, f = np.float32(matrix[1, 0]), np.float32(matrix[1, 1]), np.float32(matrix[1, 2])
-    g, h, w = np.float32(matrix[2, 0]), np.float32(matrix[2, 1]), np.float32(matrix[2, 2])
-    one, none, right, bottom = np.float32(1.0), np.float32(0.0), np.float32(width - 1), np.float32(height - 1)
+    a, d, g = matrix[0, 0], matrix[1, 0], matrix[2, 0]
+    right, bottom = width - 1.0, height - 1.0
     for row in range(height):
-        v = np.float32(row)
-        p, q, r = b * v + c, e * v + f, h * v + w
-        here = place + row * width
-        for k in range(width):
-            u = np.float32(k)
+        p, q = matrix[0, 1] * row + matrix[0, 2], matrix[1, 1] * row + matrix[1, 2]
+        r = matrix[2, 1] * row + matrix[2, 2]
+        start, end = _columns_seen(p, q, r, a, d, g, right, bottom, width)
+        here = np.uintp(place + row * width)
+        for k in range(start):
+            out[here + np.uintp(k)] = fill[here + np.uintp(k)]
+        for k in range(end, width):
+            out[here + np.uintp(k)] = fill[here + np.uintp(k)]
+        if end > start:
+            line = (a, d, g, p, q, r)
+            if not _read_in_pieces(source, place, height, width, line, exact, out, here, start, end):
+                _read_row(source, place, height, width, line, exact, out, here, start, end)
+
+
+@piece
+def _read_in_pieces(source, place, height, width, line, exact, out, here, start, end):
+    """Read a row in pieces within which the map is a shift to `PRECISE` pixels; whether these are not too short."""
+    a, d, g, p, q, r = line
+    first, last = 1.0 / (g * start + r), 1.0 / (g * (end - 1) + r)
+    across = (a * (end - 1) + p) * last - (a * start + p) * first - (end - 1 - start)
+    down = (d * (end - 1) + q) * last - (d * start + q) * first
+    count = int(max(abs(across), abs(down)) / (2.0 * PRECISE)) + 1
+    if count * SHORTEST_PIECE > end - start:
+        return False
+    for number in range(count):
+        left, right = start + number * (end - start) // count, start + (number + 1) * (end - start) // count
+        middle = 0.5 * (left + right - 1)
+        over = 1.0 / (g * middle + r)
+        x, y = (a * middle + p) * over - 0.5 * (right - 1 - left), (d * middle + q) * over
+        x, y = min(max(x, 0.0), float(width - right + left)), min(max(y, 0.0), height - 1.0)
+        j, i = int(x), int(y)
+        upper = place + i * width + j
+        lower, more = upper + (width if y > i else 0), 1 if x > j else 0
+        _mix_row(
+            source, upper, lower, more, np.float32(x - j), np.float32(y - i), exact, out, here + left, right - left
+        )
+    return True
+
+
+@piece
+def _read_row(source, place, height, width, line, exact, out, here, start, end):
+    a, d, g = np.float32(line[0]), np.float32(line[1]), np.float32(line[2])
+    p, q, r = np.float32(line[3]), np.float32(line[4]), np.float32(line[5])
+    one, none, right, bottom = np.float32(1.0), np.float32(0.0), np.float32(width - 1), np.float32(height - 1)
+    last, under, wide = np.int32(width - 2), np.int32(height - 2), np.int32(width)
+    begin, flat = np.int32(place), g == none and r == one
+    for k in range(start, end):
+        u = np.float32(k)
+        x, y = a * u + p, d * u + q
+        if not flat:
             over = one / (g * u + r)
-            x, y = (a * u + p) * over, (d * u + q) * over
-            if not (over > none and x >= none and y >= none and x < right and y < bottom):
-                out[here + k] = fill[here + k]
-                continue
-            column, line = np.int32(x), np.int32(y)
-            across, down = x - np.float32(column), y - np.float32(line)
-            n = np.uintp(place + line * width + column)
-            s = n + np.uintp(width)
-            top, low = np.float32(source[n]), np.float32(source[s])
-            upper = top + across * (np.float32(source[n + np.uintp(1)]) - top)
-            lower = low + across * (np.float32(source[s + np.uintp(1)]) - low)
-            out[here + k] = _stored(upper + down * (lower - upper), exact)
+            x, y = x * over, y * over
+        x, y = min(max(x, none), right), min(max(y, none), bottom)
+        column, row = min(np.int32(x), last), min(np.int32(y), under)
+        across, down = x - np.float32(column), y - np.float32(row)
+        n = np.uintp(begin + row * wide + column)
+        s = n + np.uintp(wide)
+        top, low = np.float32(source[n]), np.float32(source[s])
+        upper = top + across * (np.float32(source[n + np.uintp(1)]) - top)
+        lower = low + across * (np.float32(source[s + np.uintp(1)]) - low)
+        out[here + np.uintp(k)] = _stored(upper + down * (lower - upper), exact)
 
 
 @announced

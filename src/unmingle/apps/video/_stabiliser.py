@@ -54,9 +54,11 @@ class View:
 
     def mask_laid_over(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """A mask of the frame as it lies over the background, both as rows."""
-        return mask if self.matrix is None else _laid_mask(
-            mask, self.format, self.matrix, 1, (0, self.format.height)
-        )[0].reshape(-1)
+        return (
+            mask
+            if self.matrix is None
+            else _laid_mask(mask, self.format, self.matrix, 1, (0, self.format.height))[0].reshape(-1)
+        )
 
     def laid_back(self, found: Detection, least_area: int) -> tuple[Any, NDArray[np.bool_], list[list[int]]]:
         """Background, mask and regions of the frame as the camera saw it.
@@ -128,24 +130,26 @@ class Stabiliser:
         """The first frames laid over each other, (n, entries)."""
         if self.transform is None:
             return rows
-        frame, matrices = AlignedFrame(form.height, form.width), np.tile(np.eye(3), (len(rows), 1, 1))
-        laid, picture = rows, rows[0]
+        matrices, picture, laid = np.tile(np.eye(3), (len(rows), 1, 1)), rows[0], rows
         for _ in range(2):
-            self.use(picture, form, self.place)
-            assert self._follower is not None
+            follower = self.use(picture, form, self.place)
             for number, row in enumerate(rows):
-                self._follower.follow(form.brightness_of(row))
-                matrices[number] = self._follower.place.matrix
-            moved = compose(matrices, inverse(frame.mean(self.transform, matrices)))
-            laid = np.stack([_laid(row, form, matrix, picture) for row, matrix in zip(rows, moved, strict=True)])
+                follower.follow(form.brightness_of(row))
+                matrices[number] = follower.place.matrix
+            moved = compose(matrices, inverse(follower.frame.mean(self.transform, matrices)))
+            whole = [nearly_still(follower.frame, matrix) for matrix in moved]
+            laid = np.stack(
+                [row if how is None else _laid(row, form, how, picture) for row, how in zip(rows, whole, strict=True)]
+            )
             picture = typical_row(laid)
-        self.use(picture, form, self._follower.place._replace(matrix=moved[-1]))
+        self.use(picture, form, follower.place._replace(matrix=moved[-1]))
         return laid
 
-    def use(self, picture: Array, form: FrameFormat, place: Sighting | None, age: int = 0) -> None:
+    def use(self, picture: Array, form: FrameFormat, place: Sighting | None, age: int = 0) -> Follower:
         """Look for frames with another picture, the first from a place."""
-        self._follower = Follower(form.brightness_of(picture), self.transform or "translation")
+        self._follower = follower = Follower(form.brightness_of(picture), self.transform or "translation")
         self.reference, self.age, self.place = picture, age, place
+        return follower
 
     def to_store(self) -> dict[str, Any] | None:
         """What a file holds of it; None if frames are not followed."""
