@@ -15,6 +15,7 @@ from ._shared.paths import ready_outputs
 
 if TYPE_CHECKING:
     from ..apps.video import Outputs, Stream, Watched
+    from ..media import FrameSource
 
 MOST_EVENTS = 20
 """How many events are listed in the terminal."""
@@ -216,8 +217,7 @@ def run(
         with open_frames(_place(source), colour=kind, live=live) as frames, Interrupts() as interrupts:
             _ready(outputs, {"IN": Path(source), "--encoder": encoder, "--region": region})
             stream = (stream or options.stream(frames.rate)).freeze(freeze)
-            total = min((count for count in (frames.n_frames, max_frames) if count is not None), default=None)
-            bar = console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s")
+            bar = _counter(frames, max_frames, quiet=quiet)
             with _screen(preview, stream, frames.name, port) as screen, bar as advance:
                 watched = watch(
                     frames, stream, outputs, event_gap=event_gap, max_frames=max_frames, seconds=seconds, screen=screen,
@@ -231,6 +231,11 @@ def run(
 def _ready(outputs: "Outputs", inputs: dict[str, Path | None]) -> None:
     named = {f"--{name}": path for name, path in outputs.wanted().items()}
     ready_outputs(named, inputs, may_be_folders=tuple(f"--{name}" for name in outputs.films()))
+
+
+def _counter(frames: "FrameSource", max_frames: int | None, *, quiet: bool) -> Any:
+    total = min((count for count in (frames.n_frames, max_frames) if count is not None), default=None)
+    return console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s")
 
 
 def _place(source: str) -> str | int:

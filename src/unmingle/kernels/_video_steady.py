@@ -222,8 +222,15 @@ def lay_mask_back(mask, height, width, matrix, is_shift, rows, out, words, least
     """
     for k in range(out.size):
         out[k] = False
+    first, end = rows
     if is_shift:
-        _shift_mask(mask, height, width, matrix, rows[0], rows[1], out)
+        _shift_mask(mask, height, width, matrix, first, end, out)
     else:
-        _move_mask(mask, height, width, matrix, rows[0], rows[1], out)
-    return keep_regions(out, height, width, words, out, least)
+        _move_mask(mask, height, width, matrix, first, end, out)
+    part = out[first * width : end * width]
+    part_words = words[first * width // 8 : end * width // 8] if words.size else words
+    regions = keep_regions(part, end - first, width, part_words, part, least)
+    for k in range(len(regions)):
+        regions[k, 0] += first
+        regions[k, 2] += first
+    return regions

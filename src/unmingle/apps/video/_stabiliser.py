@@ -22,7 +22,6 @@ SAME = 1.0 / 8.0
 """Pixels at a corner by which a frame may be off a shift by whole pixels, and is shifted so all the same."""
 RENEW_EVERY = 32
 """Frames that are learnt before the picture that frames are looked for with becomes the background as it is then."""
-_STILL = np.eye(3)
 
 
 def stabiliser_rules(dtypes: tuple[str, ...]) -> Record:
@@ -174,16 +173,26 @@ class Stabiliser:
 
 def nearly_still(frame: AlignedFrame, matrix: Matrix) -> Matrix | None:
     """The matrix, or the shift by whole pixels that it nearly is; None if that is no shift at all."""
-    middle, shift = frame.to_pixels[:2, 2], np.eye(3)
-    shift[:2, 2] = np.rint(matrix[:2, :2] @ middle + matrix[:2, 2] - middle)
-    if float(frame.moves(matrix, shift)) > SAME:
+    x, y = float(matrix[0, 2]), float(matrix[1, 2])
+    if is_shift(matrix):
+        whole = _shift(round(x), round(y))
+        far = max(abs(x - round(x)), abs(y - round(y)))
+    else:
+        middle = frame.to_pixels[:2, 2]
+        whole = _shift(*np.rint(matrix[:2, :2] @ middle + matrix[:2, 2] - middle))
+        far = float(frame.moves(matrix, whole))
+    if far > SAME:
         return matrix
-    return shift if shift[:2, 2].any() else None
+    return whole if whole[0, 2] or whole[1, 2] else None
+
+
+def _shift(x: float, y: float) -> Matrix:
+    return np.array([[1.0, 0.0, x], [0.0, 1.0, y], [0.0, 0.0, 1.0]])
 
 
 def is_shift(matrix: Matrix) -> bool:
     """Whether all pixels move alike."""
-    return bool((matrix[:, :2] == _STILL[:, :2]).all())
+    return matrix[:, :2].tolist() == [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
 
 
 def _laid(row: Array, form: FrameFormat, matrix: Matrix, fill: Array) -> Array:
