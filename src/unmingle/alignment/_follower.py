@@ -152,9 +152,10 @@ class Follower:
 def _grey(image: Any, name: str) -> Picture2D:
     """A grey picture as an array of one piece, or a sentence that tells what is wrong with it."""
     picture = np.asarray(image)
-    if picture.ndim != 2 or picture.dtype.kind not in "uif" or min(picture.shape) < 5:
+    if picture.ndim != 2 or picture.dtype.kind not in "uf" or picture.size == 0:
         raise ValueError(
-            f"{name} must be a grey picture of at least 5 x 5 pixels, got {picture.dtype} of shape {picture.shape}."
+            f"{name} must be a grey picture of bytes, 16-bit numbers, or numbers from 0 to 1; "
+            f"got {picture.dtype} of shape {picture.shape}."
         )
     picture = picture if picture.dtype.kind == "u" else picture.astype(np.float32, copy=False)
     return np.ascontiguousarray(picture)

@@ -185,6 +185,13 @@ def test_what_cannot_be_followed(ground, rng):
     assert not any(found.mask.any() for found in pushed(Stream(stabilise="projective"), blank))
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (7, 50), (48, 1)])
+def test_pictures_too_small_to_be_followed_are_left_as_they_are(rng, shape):
+    frames = rng.integers(0, 255, (40, *shape), dtype=np.uint8)
+    for family in PARAMETERS:
+        assert same(pushed(Stream(), frames), pushed(Stream(stabilise=family), frames))
+
+
 def test_only_shifts_by_nearly_whole_pixels_are_made_whole():
     assert nearly_still(FRAME, FRAME.to_matrix("translation", [0.1, -0.05])) is None
     assert np.array_equal(
