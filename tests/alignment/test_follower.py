@@ -47,8 +47,8 @@ def test_a_jump_is_found_from_coarse_to_fine(rng):
 
 
 def test_backgrounds_and_frames_that_cannot_be(rng):
-    with pytest.raises(ValueError, match="background cannot be used"):
+    with pytest.raises(ValueError, match="background must be a grey picture"):
         Follower(np.zeros((3, 3, 3, 3)))
     follower = Follower(frame_at(scene(rng), np.eye(3)))
-    with pytest.raises(ValueError, match="image cannot be used"):
+    with pytest.raises(ValueError, match="image must be a grey picture"):
         follower.align(np.zeros(5))

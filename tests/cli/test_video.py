@@ -12,6 +12,8 @@ from films import SCENE, frames_of, read_csv, write_film
 from PIL import Image
 
 from unmingle.apps.video import Stream, separate
+from unmingle.apps.video._stabiliser import STABILISERS
+from unmingle.cli.video import Shaking
 
 
 def test_every_output_holds_every_frame(run, street):
@@ -144,7 +146,7 @@ def test_options_reach_the_stream(run, street, tmp_path, monkeypatch):
     monkeypatch.setattr("unmingle.cli._shared.streams.Stream", Seen)
     options = {
         "--components": 3, "--memory": 2, "--false-alarm-rate": 0.001, "--patience": 4, "--pixel-share": 0.5,
-        "--region": "right.png", "--min-area": 7, "--smoothing": 3,
+        "--region": "right.png", "--min-area": 7, "--smoothing": 3, "--stabilize": "similarity",
     }  # fmt: skip
     words = [word for pair in options.items() for word in pair]
     ended = run("video", "street.mp4", *words, "--exact", "--keep-shadows", "--colour", "--mask", "mask.npz", "--quiet")
@@ -154,7 +156,7 @@ def test_options_reach_the_stream(run, street, tmp_path, monkeypatch):
     assert not region[:, :32].any()
     assert made[0] == {
         "n_components": 3, "forgetting": 0.98, "false_alarm_rate": 0.001, "patience": 100, "pixel_share": 0.5,
-        "encoder": "exact", "min_area": 7, "smoothing": 3, "shadows": True,
+        "encoder": "exact", "min_area": 7, "smoothing": 3, "shadows": True, "stabilise": "similarity",
     }  # fmt: skip
     with np.load("mask.npz") as stored:
         assert not stored["frames"][:, :, :32].any()
@@ -163,6 +165,10 @@ def test_options_reach_the_stream(run, street, tmp_path, monkeypatch):
     assert made[2] == {"patience": None}
     assert run("video", "street.mp4").code == 0
     assert made[3] == {}
+
+
+def test_ways_to_follow_a_camera_are_those_of_the_stream():
+    assert tuple(Shaking) == STABILISERS
 
 
 def test_help_tells_the_true_defaults(run):

@@ -3,8 +3,8 @@
 Matrices map pixels (x, y, 1) of the aligned frame into the given image.
 """
 
-from ._families import FAMILIES, AlignedFrame, compose, inverse
-from ._follower import Follower
+from ._families import FAMILIES, AlignedFrame, Matrix, compose, inverse
+from ._follower import IN_SIGHT, Follower, Sighting
 from ._joint import align
 from ._learning import Learned, apply, fit, learn_more, starting_parts
 from ._pyramid import Grid, Pyramid, spline_of
@@ -15,6 +15,7 @@ from ._stored import LEARNED, learned_from_store, learned_to_store
 
 __all__ = [
     "FAMILIES",
+    "IN_SIGHT",
     "LEARNED",
     "AlignedFrame",
     "Alignment",
@@ -22,9 +23,11 @@ __all__ = [
     "Grid",
     "Landing",
     "Learned",
+    "Matrix",
     "Model",
     "Pose",
     "Pyramid",
+    "Sighting",
     "align",
     "apply",
     "compose",

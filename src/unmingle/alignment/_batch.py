@@ -31,7 +31,7 @@ STEPS = 4
 """Gauss-Newton steps of each image in a round."""
 TOL, MOST = 1e-3, 100
 """Components in between need no more."""
-DEAR, USUAL = 2.0, 0.95
+COSTLY, USUAL = 2.0, 0.95
 PASSES = 10
 """Passes of robust regression for the components of the levels."""
 
@@ -150,7 +150,7 @@ def learn(
     code = np.median(codes, axis=0)
     model = replace(plan, components=components, code=code, usual=max(usual, plan.outlier_penalty))
     ends = (search(model, *one, coarsest=0) for one in zip(pyramids, matrices, codes, strict=True))
-    model = replace(model, dear=DEAR * float(np.median([end.cost for end in ends])))
+    model = replace(model, costly=COSTLY * float(np.median([end.cost for end in ends])))
     return model, statistics, codes
 
 

@@ -101,9 +101,8 @@ class Grid:
     def of(cls, frame: AlignedFrame, family: str, number: int, some: Any = None) -> "Grid":
         """A level of a frame; ``some`` are the numbers of the pixels to look at, where not all are."""
         (height, y), (width, x) = (_places(side, 2**number) for side in (frame.height, frame.width))
-        points = np.stack([np.tile(x, height), np.repeat(y, width), np.ones(height * width)])
-        if some is not None:
-            points = points[:, some]
+        row, column = np.divmod(np.arange(height * width) if some is None else some, width)
+        points = np.stack([x[column], y[row], np.ones(len(row))])
         small = generators(family) / frame.unit
         grid, corners = frame.from_pixels @ points, frame.from_pixels @ frame.corners
         fields = frame.unit * _fields(small, corners)

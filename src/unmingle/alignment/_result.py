@@ -60,10 +60,10 @@ class Alignment:
 
 def trouble(picture: Picture, model: Model) -> str:
     """Why an image cannot be looked at, in a sentence, if so."""
-    unknown = np.isnan(picture.grey)
-    if unknown.all():
+    least, most = np.fmin.reduce(picture.grey, axis=None), np.fmax.reduce(picture.grey, axis=None)
+    if np.isnan(most):
         return "Nothing of it is known: all of its pixels are NaN."
-    if np.nanmax(picture.grey) - np.nanmin(picture.grey) <= model.outlier_penalty:
+    if most - least <= model.outlier_penalty:
         return "It is blank: all of its pixels are alike."
     return ""
 
@@ -90,7 +90,8 @@ def taken_apart(
             images[number] = _cut_colours(model, picture, frames[number], one.matrix)
     codes = project(model, frames, codes)
     low_rank = codes @ model.sharp
-    misfit, known = np.nan_to_num(frames - low_rank), ~np.isnan(frames)
+    misfit, known = frames - low_rank, ~np.isnan(frames)
+    misfit[~known] = 0
     valid = np.mean(known, axis=1)
     fit = np.sum(huber(misfit, model.outlier_penalty), axis=1, dtype=np.float64) / np.maximum(valid, 1e-9)
     cost = fit + 0.5 * model.rank_penalty * np.sum(codes**2, axis=1)
@@ -122,7 +123,7 @@ def _verdict(model: Model, found: Landing | None, start: Matrix, valid: float, e
         return outside(valid)
     distance = float(model.frame.moves(np.linalg.inv(start) @ found.matrix))
     if distance > 2 * REACH * model.frame.unit:
-        return f"The frame went astray, {distance:.0f} pixels away from where it started."
+        return f"The frame ended {distance:.0f} pixels away from where it started, too far to be believed."
     if found.moved > COARSE_TOL:
         return f"The search did not settle: its last step was {found.moved:.2f} pixels."
     if explained < LEAST_EXPLAINED:

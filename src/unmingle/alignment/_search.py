@@ -32,8 +32,8 @@ STILL = 2
 APART = 2.0
 """Pixels of the coarsest level between starts, if there are several."""
 AGAIN, NEAR, LOSS = 3, 0.5, 0.1
-"""An image that ends dear is searched for once more, from so many starts along each axis, so many pixels of the
-coarsest level apart; where it ends then may show less of the frame by this share at most."""
+"""An image that ends at a high cost is searched for once more, from so many starts along each axis, so many pixels of
+the coarsest level apart; where it ends then may show less of the frame by this share at most."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Model:
     outlier_penalty: float
     usual: float = 0.0
     """How far 95 % of the pixels of training images were from the low-rank part."""
-    dear: float = np.inf
+    costly: float = np.inf
     """A cost that tells of a wrong place: twice that of the usual training image."""
 
     @classmethod
@@ -136,7 +136,7 @@ def search(
     first = len(model.levels) - 1 if coarsest is None else min(coarsest, len(model.levels) - 1)
     begin, code = np.asarray(start, dtype=np.float64), model.code if code is None else code
     found = _from_coarse(model, pyramid, first, _around(begin, n_starts, APART * 2.0**first), code)
-    if found.cost <= model.dear or n_starts > 1 or first == 0:
+    if found.cost <= model.costly or n_starts > 1 or first == 0:
         return found
     other = _from_coarse(model, pyramid, first, _around(begin, AGAIN, NEAR * 2.0**first), code)
     return other if other.cost < found.cost and other.valid >= found.valid - LOSS else found

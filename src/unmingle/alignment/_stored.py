@@ -47,7 +47,7 @@ def learned_to_store(learned: Learned) -> dict[str, Any]:
         "rank_penalty": model.rank_penalty,
         "outlier_penalty": model.outlier_penalty,
         "usual": model.usual,
-        "dear": model.dear,
+        "dear": model.costly,
         "A": A,
         "B": B,
         "weight": weight,
@@ -64,7 +64,7 @@ def learned_from_store(content: dict[str, Any]) -> Learned:
         raise ValueError(f"components should have columns for a frame of {frame.height} x {frame.width} pixels")
     plan = Model.plan(frame, content["family"], content["rank_penalty"], content["outlier_penalty"])
     model = replace(
-        plan, components=content["components"], code=content["code"], usual=content["usual"], dear=content["dear"]
+        plan, components=content["components"], code=content["code"], usual=content["usual"], costly=content["dear"]
     )
     statistics = Statistics(content["A"], content["B"], content["weight"], content["decay"])
     return Learned(model, statistics, Pose(content["side"], content["landmarks"]))

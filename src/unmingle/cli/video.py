@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +15,18 @@ from ._shared.paths import ready_outputs
 
 if TYPE_CHECKING:
     from ..apps.video import Outputs, Stream, Watched
+    from ..media import FrameSource
 
 MOST_EVENTS = 20
 """How many events are listed in the terminal."""
+
+
+class Shaking(StrEnum):
+    """How a camera moves that is followed."""
+
+    TRANSLATION = "translation"
+    SIMILARITY = "similarity"
+    PROJECTIVE = "projective"
 
 
 def film(path: Path | None) -> Path | None:
@@ -125,6 +135,14 @@ Smoothing = Annotated[
     ),
 ]
 KeepShadows = Annotated[bool, typer.Option("--keep-shadows", help="Count shadows as foreground.")]
+Stabilise = Annotated[
+    Shaking | None,
+    typer.Option(
+        "--stabilise",
+        "--stabilize",
+        help="Follow a camera that shakes: which shifts, or turns and zooms as well, or tilts as well.",
+    ),
+]
 EventGap = Annotated[
     float, typer.Option(min=0.0, metavar="SECONDS", help="Foreground that is back sooner is the same event.")
 ]
@@ -167,11 +185,14 @@ def run(
     min_area: MinArea = None,
     smoothing: Smoothing = None,
     keep_shadows: KeepShadows = False,
+    stabilise: Stabilise = None,
     event_gap: EventGap = 1.0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Separate the film of a fixed camera into background, foreground and mask, and list when something was there.
+
+    A camera that shakes is followed with --stabilise.
 
     OUT is a video (.mp4, .m4v, .mov, .mkv), arrays (.npz) or, without a suffix, a new folder of PNG files.
     Results have the colours of the film unless --grey is given, and --preview plays a file at its own speed.
@@ -186,7 +207,7 @@ def run(
         outputs = Outputs(background, foreground, mask, events, report, model)
         options = StreamOptions(
             components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder, region, min_area,
-            smoothing, keep_shadows or None,
+            smoothing, keep_shadows or None, stabilise and stabilise.value,
         )  # fmt: skip
         resumed = model if model is not None and model.exists() else None
         _check_options(options.given(), resumed, freeze=freeze, both=grey and colour)
@@ -196,8 +217,7 @@ def run(
         with open_frames(_place(source), colour=kind, live=live) as frames, Interrupts() as interrupts:
             _ready(outputs, {"IN": Path(source), "--encoder": encoder, "--region": region})
             stream = (stream or options.stream(frames.rate)).freeze(freeze)
-            total = min((count for count in (frames.n_frames, max_frames) if count is not None), default=None)
-            bar = console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s")
+            bar = _counter(frames, max_frames, quiet=quiet)
             with _screen(preview, stream, frames.name, port) as screen, bar as advance:
                 watched = watch(
                     frames, stream, outputs, event_gap=event_gap, max_frames=max_frames, seconds=seconds, screen=screen,
@@ -211,6 +231,11 @@ def run(
 def _ready(outputs: "Outputs", inputs: dict[str, Path | None]) -> None:
     named = {f"--{name}": path for name, path in outputs.wanted().items()}
     ready_outputs(named, inputs, may_be_folders=tuple(f"--{name}" for name in outputs.films()))
+
+
+def _counter(frames: "FrameSource", max_frames: int | None, *, quiet: bool) -> Any:
+    total = min((count for count in (frames.n_frames, max_frames) if count is not None), default=None)
+    return console.counter(f"Separating {frames.name}", total, quiet=quiet, speed="frames/s")
 
 
 def _place(source: str) -> str | int:

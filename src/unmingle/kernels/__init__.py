@@ -10,6 +10,7 @@ named outputs, and are compiled on first use and cached on disk.
 from ._alignment import align_image, warp_image
 from ._encoder import encode_layers
 from ._factors import nonnegative_descent, nonnegative_sweep
+from ._following import follow_frame, nearest_shift, telling_pixels
 from ._gradients import clip_layer, clip_slopes, misfit_cost, misfit_slopes
 from ._matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sums, multiplier_sweep, splitting_sweep
 from ._newton import newton_projection
@@ -23,6 +24,7 @@ from ._video_detection import Scenery, Workspace, detect_in_frame, frame_codes, 
 from ._video_learning import KNOWN, LearningState, learn_from_frame
 from ._video_light import compare_textures
 from ._video_planes import planes_from_rgb, rgb_from_planes
+from ._video_steady import lay_mask_back, lay_over
 from ._warp import BORDER, halve_image, pad_image, smooth_image, spline_coefficients
 
 __all__ = [
@@ -42,15 +44,19 @@ __all__ = [
     "compare_textures",
     "detect_in_frame",
     "encode_layers",
+    "follow_frame",
     "frame_codes",
     "halve_image",
     "huber_sums",
     "huber_sweep",
+    "lay_mask_back",
+    "lay_over",
     "learn_from_frame",
     "misfit_cost",
     "misfit_slopes",
     "multiplier_sums",
     "multiplier_sweep",
+    "nearest_shift",
     "newton_projection",
     "nonnegative_descent",
     "nonnegative_projection",
@@ -62,6 +68,7 @@ __all__ = [
     "smooth_image",
     "spline_coefficients",
     "splitting_sweep",
+    "telling_pixels",
     "warp_image",
     "zeros_for",
 ]

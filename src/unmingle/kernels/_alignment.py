@@ -143,9 +143,9 @@ def align_image(image, cubic, matrix, code, grid, fields, generators, corners, c
         if steps < still:
             _hold(system, step, p)
         solve_positive(system, step)
-        moved = _shortened(step, corners, radius) if steps >= still else np.inf
-        _exponential(step, generators, change, spare, power)
-        _product3(matrix, change, trial)
+        moved = shortened(step, corners, radius) if steps >= still else np.inf
+        exponential(step, generators, change, spare, power)
+        product3(matrix, change, trial)
         for a in range(q):
             trial_code[0, a] = code[a] - step[p + a]
         steps += 1
@@ -232,7 +232,7 @@ def _hold(system, step, p):
 
 
 @piece
-def _shortened(step, corners, radius):
+def shortened(step, corners, radius):
     """How far a step moves a corner, after making it shorter where that is beyond the radius."""
     far = 0.0
     for c in range(corners.shape[2]):
@@ -250,7 +250,7 @@ def _shortened(step, corners, radius):
 
 
 @piece
-def _exponential(step, generators, out, spare, power):
+def exponential(step, generators, out, spare, power):
     """The exponential of sum step_k G_k, a small matrix, by its series."""
     for a in range(3):
         for b in range(3):
@@ -268,7 +268,7 @@ def _exponential(step, generators, out, spare, power):
 
 
 @piece
-def _product3(a, b, out):
+def product3(a, b, out):
     for i in range(3):
         for j in range(3):
             out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]

@@ -14,6 +14,8 @@ BORDER = 2
 _POLE = sqrt(3.0) - 2.0
 ROUNDING = 1e-3
 """A place that is outside of an image by less, in pixels, lies on its border."""
+_IN_TURNS = 8
+"""Rows that are filtered side by side."""
 _REACH = 24
 """The filter of cubic splines forgets a pixel after so many: 0.27 to this power is 1e-14."""
 
@@ -124,21 +126,27 @@ def _filter_down(c, pole, last):
 
 @piece
 def _filter_across(c, pole, last):
-    """The filter along rows."""
+    """The filter along rows, some of them in turns: each number waits for the one before in its row."""
     height, width = c.shape
     for i in range(height):
         total, weight = c[i, 0], pole
         for k in range(1, _REACH):
-            total += weight * c[i, mirrored(k, width)]
+            total += weight * c[i, k if k < width else mirrored(k, width)]
             weight *= pole
         c[i, 0] = total
+    for first in range(0, height, _IN_TURNS):
+        end = min(first + _IN_TURNS, height)
         for j in range(1, width):
-            c[i, j] += pole * c[i, j - 1]
-        c[i, width - 1] = last * (c[i, width - 1] + pole * c[i, width - 2])
+            for i in range(first, end):
+                c[i, j] += pole * c[i, j - 1]
+        for i in range(first, end):
+            c[i, width - 1] = last * (c[i, width - 1] + pole * c[i, width - 2])
         for j in range(width - 2, -1, -1):
-            c[i, j] = pole * (c[i, j + 1] - c[i, j])
-        for j in range(width):
-            c[i, j] *= 6
+            for i in range(first, end):
+                c[i, j] = pole * (c[i, j + 1] - c[i, j])
+        for i in range(first, end):
+            for j in range(width):
+                c[i, j] *= 6
 
 
 @piece

@@ -79,6 +79,10 @@ class FrameFormat:
         kernels.planes_from_rgb(frame.reshape(-1), self.height, self.width, self.white, row)
         return row
 
+    def brightness_of(self, row: Array) -> Array:
+        """The brightness of a row, (height, width); a view."""
+        return row[: self.pixels].reshape(self.height, self.width)
+
     def picture_of(self, row: Array) -> Any:
         """A row as a picture of the kind of the frames; red, green and blue are made when the answer is called."""
         if self.kind == "planes":

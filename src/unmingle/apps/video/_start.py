@@ -93,6 +93,16 @@ def first_background(
     return components, V * np.sqrt(sigma)
 
 
+def typical_row(rows: Array) -> Array:
+    """The median of each entry over some rows, of their type."""
+    middle = np.empty_like(rows[0])
+    for start in range(0, middle.size, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        medians = _medians(rows[:, part].astype(np.float32))
+        middle[part] = medians if middle.dtype.kind == "f" else np.rint(medians)
+    return middle
+
+
 def noise_around(rows: Array, camera: NumbersOfCamera, components: Floats, codes: Array) -> Floats:
     """The standard deviation of each entry from the background, by its median over the frames."""
     noise = np.empty(rows.shape[1], dtype=np.float32)

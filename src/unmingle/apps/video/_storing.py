@@ -25,6 +25,7 @@ from ._camera import CameraWatch
 from ._format import FrameFormat
 from ._former import has_three_channels, with_planes
 from ._scene_change import SceneChange
+from ._stabiliser import STABILISERS, stabiliser_rules
 
 if TYPE_CHECKING:
     from ._stream import Stream
@@ -35,7 +36,7 @@ S = TypeVar("S", bound="Stream")
 KIND = "VideoStream"
 SETTINGS = (
     "n_components", "forgetting", "false_alarm_rate", "n_layers", "pixel_share", "smoothing", "min_area", "shadows",
-    "patience", "start_size", "random_state",
+    "patience", "start_size", "stabilise", "random_state",
 )  # fmt: skip
 """What is stored of a stream as it was given, beside the encoder and the region."""
 DTYPES = ("uint8", "uint16", "float32")
@@ -52,6 +53,8 @@ _SETTING_RULES: dict[str, Rule] = {
     "start_size": Count(1),
     "random_state": maybe(Count(0, 2**1024)),
 }
+_LATER_RULES: dict[str, Rule] = {"stabilise": OneOf(None, *STABILISERS)}
+"""Settings that older files do not have."""
 _NUMBERS = Record(
     {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Count()}, {"stride": Count(1, 2**20)}
 )
@@ -83,6 +86,10 @@ def to_store(stream: "Stream") -> dict[str, Any]:
     for name, rows in (("first", stream._first), ("lights", stream._lights.pictures)):
         if rows:
             content[name] = np.stack(rows)
+    if stream.stabilise is None:
+        del content["settings"]["stabilise"]
+    elif stream._model is not None:
+        content["stabiliser"] = stream._stabiliser.to_store()
     return content
 
 
@@ -92,11 +99,11 @@ def schema_of(content: dict[str, Any]) -> Record:
     dtype = tuple(name for name in DTYPES if name == content.get("dtype")) or DTYPES
     kept: dict[str, Rule] = {"lights" if has_model else "first": Rows(dtype, "frames", "m", low=0.0, high=1.0)}
     if has_model:
-        kept["usual"] = Rows(("float32",), "q")
+        kept |= {"usual": Rows(("float32",), "q"), "stabiliser": stabiliser_rules(dtype)}
     return Record(
         {
             **(_background_rules(dtype) if has_model else {}),
-            "settings": Record(_SETTING_RULES),
+            "settings": Record(_SETTING_RULES, _LATER_RULES),
             "numbers": _NUMBERS if has_model else Record({}),
             "scene_change": _SCENE_CHANGE,
             "n_frames": Count(),
@@ -149,6 +156,8 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
         stream._open(form)
         if parts:
             stream._model = Background(format=form, **parts, **content["numbers"])
+        if "stabiliser" in content:
+            stream._stabiliser.restore(content["stabiliser"], form)
     stream._first = list(first)
     return stream
 

@@ -14,11 +14,13 @@ from ...encoder import MOST_LAYERS, Encoder
 from ...media import Planes
 from ._background import MOST_COMPONENTS, Background
 from ._camera import EVERY, MOST, CameraWatch, lost_between
+from ._codes import checked_encoder, encode_frame
 from ._detect import Detection, Detector, mask_thresholds
 from ._format import FrameFormat, checked_frame, checked_region, chosen_pixels, known_pixels, mark_known, stride_of_rows
 from ._lights import Lights, follow_light
 from ._result import Box, Separation, State
 from ._scene_change import SceneChange
+from ._stabiliser import STABILISERS, Stabiliser, View
 from ._storing import KIND, SETTINGS, restored, schema_of, to_store
 
 Array = NDArray[Any]
@@ -75,6 +77,9 @@ class Stream:
         background behind it was seen, so that what was there from the start and left is soon forgotten.
     start_size : int, default=30
         Frames that the first background is learnt from. They need not be empty.
+    stabilise : {"translation", "similarity", "projective"}, optional
+        For a camera that shakes: how it may move. Each frame is laid over the background before it is separated, and
+        mask, boxes and background are laid back. A region of interest stays where it is in the first frames.
     random_state : int, default=0
         Seed of the choice of pixels.
 
@@ -112,12 +117,10 @@ class Stream:
         shadows: bool = False,
         patience: int | None = 500,
         start_size: int = 30,
+        stabilise: str | None = None,
         random_state: int = 0,
     ) -> None:
-        if not isinstance(encoder, Encoder):
-            check_choice(encoder, "encoder", ("layers", "exact"))
-        elif not 0 < len(encoder.components) <= MOST_COMPONENTS:
-            raise ValueError(f"encoder must have 1 to {MOST_COMPONENTS} components, got {len(encoder.components)}.")
+        self.stabilise = None if stabilise is None else check_choice(stabilise, "stabilise", STABILISERS)
         if pixel_share is not None and check_positive(pixel_share, "pixel_share") > 1:
             raise ValueError(f"pixel_share must be above 0 and at most 1, got {pixel_share!r}.")
         if smoothing is not None and check_count(smoothing, "smoothing") not in range(1, 16, 2):
@@ -126,7 +129,7 @@ class Stream:
         self.n_components = check_count(n_components, "n_components", MOST_COMPONENTS)
         self.forgetting = check_forgetting(forgetting)
         self.n_layers = check_count(n_layers, "n_layers", MOST_LAYERS)
-        self.encoder = encoder
+        self.encoder = checked_encoder(encoder, self.stabilise)
         self.pixel_share = None if pixel_share is None else float(pixel_share)
         self.region = None if region is None else checked_region(region)
         self.smoothing = smoothing
@@ -135,6 +138,7 @@ class Stream:
         self.patience = None if patience is None else check_count(patience, "patience")
         self.start_size = check_count(start_size, "start_size")
         self.random_state = random_state
+        self._stabiliser = Stabiliser(stabilise)
         self._detector: Detector | None = None
         self.false_alarm_rate = false_alarm_rate
         self.frozen_ = False
@@ -216,11 +220,11 @@ class Stream:
         """Separate a frame without learning from it; the stream stays as it was."""
         if self._model is None:
             raise ValueError(f"The stream has no background yet; push {self.start_size} frames first, or fit it.")
-        pixels, codes = self._checked(frame), self._model.codes.copy()
+        pixels, codes, place = self._checked(frame), self._model.codes.copy(), self._stabiliser.place
         try:
             return self._separated(self._model, pixels, self.n_frames, float(time), None, learn=False)
         finally:
-            self._model.codes[:] = codes
+            self._model.codes[:], self._stabiliser.place = codes, place
 
     def fit(self, frames: Any) -> Self:
         """Learn the first background from frames at once: an array, or several arrays; a single clean one will do."""
@@ -239,51 +243,44 @@ class Stream:
     def _separated(
         self, model: Background, frame: Array | Planes, index: int, time: float, known: Array | None, *, learn: bool
     ) -> Separation:
-        detector, x = self._ready_detector(), self._ready_detector().format.row(frame)
-        layers = self.n_layers if known is None and self.encoder == "layers" else self._encoded(model, x, known)
+        detector = self._ready_detector()
+        view = self._stabiliser.look(detector.format.row(frame), detector.format)
+        x, known = view.row, None if known is None else view.mask_laid_over(known)
+        layers = self.n_layers if known is None and self.encoder == "layers" else 0
+        if not layers:
+            encode_frame(model, self.encoder, x, self.n_layers, known, self.region)
         detection = detector.detect(model, x, self._thresholds, layers)
-        score = self._score(detection)
+        score = self._score(detection.regions)
         if not isinstance(self.encoder, Encoder):
             lights = self._lights if learn else None
             if follow_light(model, x, detection, score, known, self._scene_change, lights):
                 detection = detector.detect(model, x, self._thresholds, 0)
-                score = self._score(detection)
-        if learn and index % EVERY == 0 and self._camera_moved(detection, x, score):
+                score = self._score(detection.regions)
+        if learn and index % EVERY == 0 and self._camera_moved(detection, view, score):
             return self._collect(frame, index, time)
         if known is not None:
             mark_known(detector.format, detection.near, known)
         adapting = self._scene_change.left > 0
         if learn and (adapting or index % LEARN_EVERY == 0 or self._scene_change.alert > 0):
             self._learn(model, x, detection, score, index)
+            self._stabiliser.renew(detection.background, detector.format)
         state: State = "frozen" if not learn else "adapting" if adapting else "watching"
-        boxes = tuple([Box._make(region) for region in detection.regions])
-        background = detector.format.picture_of(detection.background)
-        return Separation(index, time, frame, background, detection.mask, boxes, score, state)
+        background, mask, regions = view.laid_back(detection, detector.canvas.least_area)
+        boxes, score = tuple([Box._make(region) for region in regions]), self._score(regions)
+        return Separation(index, time, frame, background, mask, boxes, score, state)
 
-    def _camera_moved(self, detection: Detection, x: Array, score: float) -> bool:
-        """Whether the whole picture is another one: then the background starts anew."""
-        if isinstance(self.encoder, Encoder) or not self._scene_change.exceeded_by(score):
+    def _camera_moved(self, detection: Detection, view: View, score: float) -> bool:
+        """Whether the whole picture is another one, or has left: then the background starts anew."""
+        doubtful = self._scene_change.exceeded_by(score) or not view.in_sight
+        if isinstance(self.encoder, Encoder) or not doubtful:
             self._camera.strikes = 0
             return False
-        if not self._camera.note(lost_between(detection.background, x, self._ready_detector().format)):
+        lost = lost_between(detection.background, view.row, view.format) if view.in_sight else 1.0
+        if not self._camera.note(lost):
             return False
         self._model, self._first, self._scene_change = None, [], SceneChange(jumps=self._scene_change.jumps)
         self._lights = Lights()
         return True
-
-    def _encoded(self, model: Background, x: Array, known: Array | None) -> int:
-        """Find the codes of a frame where layers within a look will not do; returns that no layers are left to do."""
-        apart = known
-        if isinstance(self.encoder, Encoder):
-            if self.region is not None:
-                outside = ~self.region.reshape(-1)
-                apart = outside if apart is None else apart | outside
-            model.encode_by(self.encoder, x, apart)
-        elif self.encoder == "exact":
-            model.encode_exactly(x, apart)
-        elif apart is not None:
-            model.encode_apart(x, self.n_layers, apart)
-        return 0
 
     def _learn(self, model: Background, x: Array, detection: Detection, score: float, index: int) -> None:
         adapting = self._scene_change.left > 0
@@ -296,15 +293,16 @@ class Stream:
         )  # fmt: skip
         self._scene_change.judge(score, still / inside if inside else 0.0, detection.alike)
 
-    def _score(self, detection: Detection) -> float:
+    def _score(self, regions: list[list[int]]) -> float:
         """The share of the region of interest that is foreground."""
-        return sum([region[4] for region in detection.regions]) / self._ready_detector().watched
+        return sum([region[4] for region in regions]) / self._ready_detector().watched
 
     def _collect(self, frame: Array | Planes, index: int, time: float) -> Separation:
         """Keep a frame until there are enough of them to learn the first background."""
         form, row = self._ready_detector().format, self._copied_row(frame)
-        if self._camera.moving and self._first and lost_between(self._first[-1], row, form) > MOST:
-            self._first = []
+        if self._camera.moving and self._first:
+            laid = self._stabiliser.laid_over(self._first[-1], row, form)
+            self._first = [] if lost_between(self._first[-1], laid, form) > MOST else self._first
         self._first.append(row)
         state: State = "moving" if self._camera.moving and len(self._first) == 1 else "starting"
         if len(self._first) >= self.start_size:
@@ -322,6 +320,7 @@ class Stream:
             )
         sample = chosen_pixels(form.pixels, self.pixel_share or 1.0, self.region, self.random_state)
         stride = stride_of_rows(form) if self.pixel_share is None else 1
+        rows = self._stabiliser.start(rows, form)
         with suited_to(rows.size):
             self._model = Background.start(rows, self.n_components, form, sample, stride, encoder)
 

@@ -122,6 +122,7 @@ class Watched:
             "width": tally.width,
             "duration": round(tally.duration, 3),
             "region": self.stream.region is not None,
+            "stabilise": self.stream.stabilise,
             "rank": model["rank"],
             "noise": model["noise"],
             "mean_share": tally.total_share / max(1, tally.judged),

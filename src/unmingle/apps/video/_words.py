@@ -57,7 +57,8 @@ def warnings_of(card: Mapping[str, Any]) -> list[str]:
         told.append(
             f"The camera {_moves(card['camera_moves'])}; the background was learnt anew, and "
             f"{counted(card['frames_without_mask'], 'frame')} {'has' if card['frames_without_mask'] == 1 else 'have'} "
-            "no mask. A fixed camera is needed."
+            "no mask. A fixed camera is needed"
+            f"{'' if card['stabilise'] else '; one that shakes is followed with --stabilise (Stream(stabilise=...))'}."
         )
     return told
 
@@ -86,6 +87,7 @@ UNSET = {
     "region": "the whole picture",
     "min_area": "by the size of the picture",
     "smoothing": "by the size of the picture",
+    "stabilise": "no, the camera stands still",
 }
 """What it means that a setting is None."""
 

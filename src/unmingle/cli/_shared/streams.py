@@ -30,6 +30,7 @@ class StreamOptions:
     min_area: int | None = None
     smoothing: int | None = None
     keep_shadows: bool | None = None
+    stabilise: str | None = None
 
     def given(self) -> list[str]:
         """The options that something was said about."""
@@ -52,6 +53,7 @@ class StreamOptions:
             "min_area": self.min_area,
             "smoothing": self.smoothing,
             "shadows": self.keep_shadows,
+            "stabilise": self.stabilise,
         }
         patience: dict[str, Any] = {} if self.patience is None else {"patience": round(self.patience * rate) or None}
         return Stream(**{name: value for name, value in wanted.items() if value is not None}, **patience)

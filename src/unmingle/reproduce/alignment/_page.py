@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ... import report
 from ...alignment import apply, starting_parts
 from ._data import FacesApart, shifted
+from ._gradients import WITHOUT_TORCH
 from ._trials import WITHOUT_OPENCV, learnt_from
 
 Array = NDArray[Any]
@@ -64,6 +65,8 @@ def alignment_page(result: Mapping[str, Any], figures: Sequence[str]) -> str:
     ]
     if not result["opencv"]:
         parts.append(report.paragraph(WITHOUT_OPENCV))
+    if not result["torch"]:
+        parts.append(report.paragraph(WITHOUT_TORCH))
     for head, rows in tables(result):
         parts += [report.heading(head[0]), report.table(head, rows, chosen=0 if "error" in head[1] else -1)]
     return report.page("Faces that are not aligned", *parts, report.paragraph("Made by: unmingle reproduce alignment"))

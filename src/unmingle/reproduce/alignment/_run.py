@@ -9,7 +9,9 @@ from ...iterate import Callback, Progress
 from .._experiment import Table
 from .._writing import write_text
 from ._data import read_sets
+from ._gradients import GRADIENTS, gradient_trials, has_torch
 from ._page import alignment_page, figure_of
+from ._shaking import films_in, shaking_table, shaking_trials
 from ._trials import RASL, family_trials, opencv, original_costs, rasl_trials, shift_trials
 
 TRIALS = 1000
@@ -20,12 +22,13 @@ FAMILIES = ("similarity", "affine", "projective")
 def run(
     folder: Path, out: Path, *, max_steps: int, n_jobs: int = 1, callback: Callback | None = None
 ) -> dict[str, Any]:
-    """All trials with the two sets of faces, see `Experiment.run`; `max_steps` and `n_jobs` are not used."""
-    sets = read_sets(folder)
-    result: dict[str, Any] = {"opencv": opencv() is not None, "shifts": [], "families": [], "originals": {}}
+    """All trials with the two sets of faces and with films, see `Experiment.run`; one process, and no training."""
+    sets, films, torch = read_sets(folder), films_in(folder), has_torch()
+    result: dict[str, Any] = {"opencv": opencv() is not None, "torch": torch}
+    result |= {"shifts": [], "families": [], "originals": {}, "shaking": []}
     gore, dummy = sets
     parts = [(gore, False), (gore, True), (dummy, False)]
-    total = len(parts) + len(sets) * (1 + len(FAMILIES))
+    total = len(parts) + len(sets) * (1 + len(FAMILIES)) + len(films)
     done = 0
 
     def advance() -> None:
@@ -36,6 +39,8 @@ def run(
 
     for faces, cover in parts:
         entry = shift_trials(faces, -(-TRIALS // len(faces.images)), cover=cover)
+        if torch:
+            entry["methods"][GRADIENTS] = gradient_trials(faces, cover=cover)
         entry["methods"][RASL] = rasl_trials(faces, cover=cover)
         result["shifts"].append(entry)
         advance()
@@ -45,6 +50,9 @@ def run(
         for family in FAMILIES:
             result["families"].append(family_trials(faces, family, -(-TRIALS // (2 * len(faces.images)))))
             advance()
+    for name, path in films:
+        result["shaking"] += shaking_trials(name, path)
+        advance()
     write_text(out / "alignment.json", json.dumps(result))
     write_text(out / "alignment.html", alignment_page(result, [figure_of(faces) for faces in sets]))
     return result
@@ -78,4 +86,6 @@ def tables(result: Mapping[str, Any]) -> list[Table]:
         for name, row in result["originals"].items()
     ]
     found.append((["mean cost", "not aligned", "aligned", "lower in"], rows))
+    if result["shaking"]:
+        found.append(shaking_table(result["shaking"]))
     return found

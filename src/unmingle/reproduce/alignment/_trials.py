@@ -102,7 +102,7 @@ def shift_trials(faces: FacesApart, per_face: int, *, cover: bool, seed: int = 0
     return {
         "set": faces.name,
         "cover": cover,
-        "methods": {name: _summary(np.array(row)) for name, row in rows.items()},
+        "methods": {name: summary(np.array(row)) for name, row in rows.items()},
         "cost": {
             "shifted": float(before.mean()),
             "aligned": float(after.mean()),
@@ -139,7 +139,8 @@ def _ecc(cv2: Any, template: Array) -> Callable[[Array, Array], Array]:
     return find
 
 
-def _summary(rows: Array) -> dict[str, float]:
+def summary(rows: Array) -> dict[str, float]:
+    """Errors and times of trials, (n, 2), in short."""
     errors, times = rows.T
     return {
         "trials": len(errors),
@@ -164,7 +165,7 @@ def rasl_trials(faces: FacesApart, *, cover: bool, seed: int = 0) -> dict[str, f
     taken = (perf_counter() - begun) / len(moved)
     off = (found - still)[:, :2, 2] - shifts
     errors = np.linalg.norm(off - np.median(off, axis=0), axis=1)
-    return _summary(np.column_stack([errors, np.full(len(errors), taken)]))
+    return summary(np.column_stack([errors, np.full(len(errors), taken)]))
 
 
 def family_trials(faces: FacesApart, family: str, per_face: int, seed: int = 0) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Video: the figure of the paper, masks compared with others', and lamps that are switched."""
 
-from ._data import HIGHWAY, find_film, labelled_films, make_scene, read_labelled
+from ._data import HIGHWAY, Film, find_film, labelled_films, make_scene, read_labelled
 from ._findings import VideoFindings
 from ._masks import race
 from ._page import hall_png, video_page
@@ -9,6 +9,7 @@ from ._run import reproduce_video
 
 __all__ = [
     "HIGHWAY",
+    "Film",
     "Rival",
     "VideoFindings",
     "View",
