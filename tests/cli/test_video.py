@@ -93,7 +93,7 @@ def test_events_have_the_times_of_the_source(run, visit):
     first, second = read_csv("events.csv")
     assert list(first) == [
         "event", "start", "end", "duration", "first_frame", "last_frame", "peak_share", "peak_time",
-        "left", "top", "right", "bottom",
+        "left", "top", "right", "bottom", "regions",
     ]  # fmt: skip
     assert (first["first_frame"], first["last_frame"]) == ("40", "49")
     end = visit[49] + np.median(np.diff(visit[:50])[-25:])
@@ -109,7 +109,7 @@ def test_events_as_json_are_those_that_are_told(run, visit):
     ended = run("video", "visit.npz", "--events", "events.json", "--event-gap", "100", "--json")
     told = json.loads(ended.out)
     assert told["events"] == json.loads(Path("events.json").read_text())
-    assert [(event["first_frame"], event["last_frame"]) for event in told["events"]] == [(40, 74)]
+    assert [(event["first_frame"], event["last_frame"]) for event in told["events"]] == [(40, 49), (70, 74)]
     assert told["written"] == {"events": "events.json"}
 
 

@@ -44,7 +44,7 @@ def report_page(watched: Watched) -> str:
 def _opening(name: str, card: dict[str, Any], rows: Sequence[dict[str, Any]], watched: Watched) -> list[str]:
     frames = counted(card["frames"], "frame")
     size = f"{frames} of {card['width']} × {card['height']} pixels in {clock(card['duration'], 1)}"
-    busy = sum(row["duration"] for row in rows)
+    busy = sum(end - start for start, end in busy_spans(rows))
     figures = {
         "event" if len(rows) == 1 else "events": str(len(rows)),
         "time with foreground": clock(busy),
@@ -63,6 +63,16 @@ def _opening(name: str, card: dict[str, Any], rows: Sequence[dict[str, Any]], wa
     ]
 
 
+def busy_spans(rows: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
+    """The times with an event or more, from start to end of each, without those within others."""
+    spans: list[tuple[float, float]] = []
+    for start, end in sorted((row["start"], row["end"]) for row in rows):
+        if spans and start <= spans[-1][1]:
+            start, end = spans[-1][0], max(end, spans.pop()[1])
+        spans.append((start, end))
+    return spans
+
+
 def _strip(highlights: Highlights, events: Sequence[Event]) -> list[str]:
     moments = highlights.telling(events)
     labels = [clock(moment.time, 1) for moment in moments]
@@ -77,7 +87,7 @@ def _picture(moment: Moment, view: str) -> str:
 
 def _timeline(highlights: Highlights, card: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
     times, shares = highlights.curve()
-    bands = [(row["start"], row["end"]) for row in rows]
+    bands = busy_spans(rows)
     label = f"share of the {whole(card)} that is foreground"
     plot = report.curves(
         [report.Series("", times, shares, "area")],
