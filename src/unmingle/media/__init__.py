@@ -14,6 +14,7 @@ from ._targets import open_writer
 from ._write_files import encode_jpeg
 from ._write_sound import SoundWriter, encode_sound
 from ._writer import FrameWriter
+from ._writing_thread import WritingThread
 
 __all__ = [
     "BLUE",
@@ -33,6 +34,7 @@ __all__ = [
     "SoundSource",
     "SoundWriter",
     "StemWriter",
+    "WritingThread",
     "check_pixels",
     "described",
     "encode_jpeg",

@@ -1,18 +1,24 @@
-"""The films that are written: background, foreground and mask."""
+"""The films that are written beside the separation: background, foreground and mask."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from ...media import FrameWriter, MediaError, open_writer
+from ...media import MediaError, WritingThread, open_writer
 from ._result import Separation
 
-FILMS = ("background", "foreground", "mask")
+VIEWS: dict[str, Callable[[Separation], Any]] = {
+    "background": lambda found: found.background,
+    "foreground": lambda found: found.foreground,
+    "mask": lambda found: found.mask,
+}
+"""What the films show of a frame."""
 
 
 class Films:
-    """The films that are written: background, foreground and mask, as far as wanted.
+    """The films that are written: background, foreground and mask, as far as wanted, each by a thread of its own.
 
     Parameters
     ----------
@@ -23,12 +29,12 @@ class Films:
     """
 
     def __init__(self, paths: Mapping[str, Path], rate: float | None) -> None:
-        self._writers: dict[str, FrameWriter] = {}
+        self._threads: dict[str, WritingThread] = {}
         self._failed: set[str] = set()
         self.kept: dict[str, Path] = {}
         try:
             for name, path in paths.items():
-                self._writers[name] = open_writer(path, rate=rate)
+                self._threads[name] = WritingThread(open_writer(path, rate=rate))
         except BaseException:
             self.close()
             raise
@@ -42,10 +48,10 @@ class Films:
         self.close()
 
     def write(self, found: Separation) -> None:
-        """Write what was found in a frame."""
-        for name, writer in self._writers.items():
+        """Write what was found in a frame, soon."""
+        for name, thread in self._threads.items():
             try:
-                writer.write(getattr(found, name), found.time)
+                thread.write(partial(VIEWS[name], found), found.time)
             except MediaError:
                 self._failed.add(name)
                 raise
@@ -53,13 +59,13 @@ class Films:
     def close(self) -> list[MediaError]:
         """Finish all films and return why some could not be finished; a film that failed before is not told again."""
         errors = []
-        for name, writer in self._writers.items():
+        for name, thread in self._threads.items():
             try:
-                writer.close()
-                if writer.n_written and name not in self._failed:
-                    self.kept[name] = writer.path
+                thread.close()
+                if thread.writer.n_written and name not in self._failed:
+                    self.kept[name] = thread.writer.path
             except MediaError as error:
                 if name not in self._failed:
                     errors.append(error)
-        self._writers.clear()
+        self._threads.clear()
         return errors

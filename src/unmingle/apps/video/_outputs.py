@@ -7,7 +7,7 @@ from typing import Any
 
 from ...store import StoreError, write_atomically
 from ._events import write_events
-from ._films import FILMS
+from ._films import VIEWS
 from ._report import report_page
 from ._watched import Watched
 
@@ -30,7 +30,7 @@ class Outputs:
 
     def films(self) -> dict[str, Path]:
         """The films among them."""
-        return {name: path for name, path in self.wanted().items() if name in FILMS}
+        return {name: path for name, path in self.wanted().items() if name in VIEWS}
 
 
 def write_results(outputs: Outputs, watched: Watched, keep_model: bool) -> None:
