@@ -16,7 +16,7 @@ from PIL import Image
 
 from unmingle.apps.video import Stream, _feed, _outputs
 from unmingle.cli._shared import paths
-from unmingle.media import FrameWriter, MediaError
+from unmingle.media import FrameWriter, MediaError, WritingThread
 
 OUTPUTS = ["--background", "bg.mp4", "--mask", "mask", "--events", "events.csv", "--report", "report.html"]
 
@@ -186,7 +186,7 @@ def test_films_are_closed_after_a_defect(street, run, monkeypatch):
 )
 @pytest.mark.parametrize("at", ["writing", "separating"])
 def test_an_interrupt_keeps_what_was_done(run, street, monkeypatch, at, number, code, verb):
-    owner, name = (FrameWriter, "write") if at == "writing" else (Stream, "push")
+    owner, name = (WritingThread, "write") if at == "writing" else (Stream, "push")
     original, calls = getattr(owner, name), []
 
     def interrupted(*given, **options):

@@ -10,6 +10,11 @@ from unmingle.media import MediaError, WritingThread, open_writer
 PICTURE = np.zeros((4, 6), np.uint8)
 
 
+def written_until_it_fails(thread):
+    for number in range(100):
+        thread.write(lambda: PICTURE, 1.0 + number)
+
+
 def test_all_frames_are_written_in_their_order(tmp_path):
     thread, makers = WritingThread(open_writer(tmp_path / "out.npz")), set()
 
@@ -31,8 +36,7 @@ def test_a_failure_is_told_once_and_what_came_before_is_kept(tmp_path):
     thread.write(lambda: PICTURE, 0.0)
     thread.write(lambda: np.zeros((5, 6), np.uint8), 0.1)
     with pytest.raises(MediaError, match="another file"):
-        for number in range(100):
-            thread.write(lambda: PICTURE, 1.0 + number)
+        written_until_it_fails(thread)
     thread.close()
     with np.load(tmp_path / "out.npz") as stored:
         assert stored["frames"].shape == (1, 4, 6)
@@ -57,7 +61,6 @@ def test_one_who_waits_for_room_hears_of_a_failure(tmp_path):
     thread.write(late, 0.0)
     threading.Timer(0.2, go_on.set).start()
     with pytest.raises(MediaError, match="gone"):
-        for number in range(100):
-            thread.write(lambda: PICTURE, 1.0 + number)
+        written_until_it_fails(thread)
     thread.close()
     assert list(tmp_path.iterdir()) == []
