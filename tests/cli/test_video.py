@@ -83,7 +83,9 @@ def test_without_outputs_the_results_are_printed(run, street):
     assert ended.code == 0
     assert "60 frames of 64 x 48 pixels" in ended.out
     assert "event" in ended.out
-    assert ended.err == "Nothing was written; --background, --foreground, --mask, --events and --report write files.\n"
+    assert ended.err == (
+        "Nothing was written; --background, --mask, --overlay, --clips, --events, --boxes and --report write files.\n"
+    )
     assert os.listdir() == ["street.mp4"]
     assert run("video", "street.mp4", "--quiet") == (0, "", "")
 
@@ -108,7 +110,10 @@ def test_events_have_the_times_of_the_source(run, visit):
 def test_events_as_json_are_those_that_are_told(run, visit):
     ended = run("video", "visit.npz", "--events", "events.json", "--event-gap", "100", "--json")
     told = json.loads(ended.out)
-    assert told["events"] == json.loads(Path("events.json").read_text())
+    document = json.loads(Path("events.json").read_text())
+    assert (document["film"], document["start_time"], document["events"]) == ("visit.npz", None, told["events"])
+    assert [box["frame"] for box in document["events"][1]["boxes"]] == [70, 71, 72, 73, 74]
+    assert [event["start_time"] for event in document["events"]] == [None, None]
     assert [(event["first_frame"], event["last_frame"]) for event in told["events"]] == [(40, 49), (70, 74)]
     assert told["written"] == {"events": "events.json"}
 

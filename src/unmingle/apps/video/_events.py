@@ -1,16 +1,16 @@
 """When something was in front of the background: the events of a film."""
 
 import csv
-import json
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from os import PathLike
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...store import write_atomically
 from ._objects import FollowedObject, ObjectFollower, likeness
@@ -75,6 +75,8 @@ class Sighting(NamedTuple):
     bottom: int
     share: float = 0.0
     """Of what is watched that is covered by it."""
+    regions: tuple[str, ...] = ()
+    """The names of the regions that it touches."""
 
 
 @dataclass
@@ -107,13 +109,15 @@ class Event:
     def begin(cls, seen: Sighting, step: float = 0.0) -> "Event":
         """Start an event with a frame, which lasts for a step."""
         sides = seen.left, seen.top, seen.right, seen.bottom
-        event = cls(seen.time, seen.time + step, seen.frame, seen.frame, seen.share, seen.time, *sides)
+        event = cls(seen.time, seen.time + step, seen.frame, seen.frame, seen.share, seen.time, *sides, seen.regions)
         event.boxes.append(seen)
         return event
 
     def extend(self, seen: Sighting, step: float = 0.0) -> None:
         """Take in a later frame."""
         self.end, self.last_frame = seen.time + step, seen.frame
+        if not set(seen.regions) <= set(self.regions):
+            self.regions = tuple(dict.fromkeys(self.regions + seen.regions))
         if seen.share > self.peak_share:
             self.peak_share, self.peak_time = seen.share, seen.time
         self.left, self.top = min(self.left, seen.left), min(self.top, seen.top)
@@ -140,6 +144,18 @@ class Event:
             "bottom": self.bottom,
             "regions": "; ".join(self.regions),
         }
+
+    def told(self, started: datetime | None) -> dict[str, Any]:
+        """The row, the dates of start and end if that of the first frame is known, and the places."""
+        dates = {
+            name: None if started is None else (started + timedelta(seconds=time)).isoformat(timespec="milliseconds")
+            for name, time in (("start_time", self.start), ("end_time", self.end))
+        }
+        places = [{**seen._asdict(), "time": round(seen.time, 3)} for seen in self.boxes]
+        boxes = [
+            {name: place[name] for name in ("frame", "time", "left", "top", "right", "bottom")} for place in places
+        ]
+        return {**self.row(), "regions": list(self.regions), **dates, "boxes": boxes}
 
 
 COLUMNS = tuple(Event(0.0, 0.0, 0, 0, 0.0, 0.0, 0, 0, 0, 0).row())
@@ -168,6 +184,8 @@ class EventFinder:
         Seconds without being seen after which a thing is gone; at least one and a half steps from frame to frame.
     rate : float, optional
         Frames in a second, as far as it is known.
+    regions : mapping of str to array of bool, shape (height, width)
+        Parts of the picture by their names, for events to tell which of them they touch.
 
     Attributes
     ----------
@@ -178,27 +196,46 @@ class EventFinder:
         ones if it showed that something is an event.
     """
 
-    def __init__(self, gap: float, rate: float | None = None) -> None:
-        self.gap = gap
+    def __init__(
+        self, gap: float, rate: float | None = None, regions: Mapping[str, NDArray[np.bool_]] | None = None
+    ) -> None:
+        self.gap, self.regions = gap, dict(regions or {})
         self.events: list[Event] = []
         self.sightings: list[tuple[int, Sighting]] = []
         self._follower = ObjectFollower()
         self._stories: dict[FollowedObject, _Story] = {}
-        self._found = 0
+        self._found, self._number = 0, -1
         self._step = FrameStep(rate)
 
     def push(self, number: int, found: Separation) -> None:
         """Look at the next frame."""
         self._step.add(found.time)
-        self.sightings = []
+        self._number, self.sightings = number, []
         self._end(list(self._stories) if found.state == "moving" else self._gone(number, found))
+        for name, flags in self.regions.items():
+            if flags.shape != found.mask.shape:
+                raise ValueError(
+                    f"Region {name} has {flags.shape[1]} x {flags.shape[0]} pixels, but the frames have "
+                    f"{found.mask.shape[1]} x {found.mask.shape[0]}; a region must be as large as they are."
+                )
         counts = found.score > 0.0 and found.state in COUNTING
         present = self._follower.follow(number, found.boxes) if counts else []
         area = sum(one.area for one in present)
         for one in present:
-            box = [int(side) for side in np.rint(one.box)]
-            share = found.score * one.area / area
-            self._take(one, Sighting(number, found.time, box[0], box[1], box[2], box[3], share))
+            left, top, right, bottom = (int(side) for side in np.rint(one.box))
+            part, share = (slice(top, bottom), slice(left, right)), found.score * one.area / area
+            names = tuple(name for name, flags in self.regions.items() if (flags[part] & found.mask[part]).any())
+            self._take(one, Sighting(number, found.time, left, top, right, bottom, share, names))
+
+    @property
+    def present(self) -> list[tuple[int, Sighting]]:
+        """Numbers of the events that are in the last frame, and where."""
+        return [(event, seen) for event, seen in self.sightings if seen.frame == self._number]
+
+    @property
+    def going_on(self) -> set[int]:
+        """Numbers of the events that are not over."""
+        return {story.event.number for story in self._stories.values() if story.event is not None}
 
     def _take(self, one: FollowedObject, seen: Sighting) -> None:
         story = self._stories.setdefault(one, _Story(seen.time))
@@ -252,15 +289,16 @@ class EventFinder:
 
     def rows(self) -> list[dict[str, Any]]:
         """All events that are over, as rows of a table."""
-        return [event.row() for event in sorted(self.events, key=lambda event: event.number)]
+        return [event.row() for event in self.ordered()]
+
+    def ordered(self) -> list[Event]:
+        """All events that are over, by their numbers."""
+        return sorted(self.events, key=lambda event: event.number)
 
 
 def write_events(path: str | PathLike[str], rows: Sequence[dict[str, Any]]) -> None:
-    """Write events as .json or, with any other suffix, as .csv."""
+    """Write rows of events as .csv."""
     with write_atomically(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
-        if Path(path).suffix.lower() == ".json":
-            json.dump(list(rows), file, indent=2)
-            return
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows([_cell(name, value) for name, value in row.items()] for row in rows)
