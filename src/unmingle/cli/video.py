@@ -275,12 +275,15 @@ def _watched(
     from ..apps.video import watch
     from ..media import open_frames
     from ._shared.interrupts import Interrupts
-    from ._shared.streams import first_check, load_stream, works_in_grey
+    from ._shared.streams import check_same_regions, first_check, load_stream, works_in_grey
 
     resumed = outputs.model if outputs.model is not None and outputs.model.exists() else None
     _check_options(options.given(), resumed, freeze=manner.freeze)
     _warn_of_file(source, manner.live)
-    stream = None if resumed is None else load_stream(resumed)
+    stream = None
+    if resumed is not None:
+        stream = load_stream(resumed)
+        check_same_regions(stream, options, resumed)
     in_grey = manner.grey or options.encoder is not None or works_in_grey(stream)
     with (
         open_frames(_place(source), colour=False if in_grey else "planes", live=manner.live, rate=manner.fps) as frames,
@@ -318,8 +321,9 @@ def _warn_of_file(source: str, live: bool) -> None:
 
 
 def _check_options(given: list[str], resumed: Path | None, *, freeze: bool) -> None:
-    if resumed and given:
-        raise typer.BadParameter(f"{', '.join(given)} cannot be changed: {resumed} exists and has its own settings.")
+    settings = [name for name in given if name != "--region"]
+    if resumed and settings:
+        raise typer.BadParameter(f"{', '.join(settings)} cannot be changed: {resumed} exists and has its own settings.")
     if freeze and not resumed:
         raise typer.BadParameter("--freeze needs a model to go on from: name one that exists by --model.")
     if {"--exact", "--encoder"} <= set(given):

@@ -15,6 +15,8 @@ BACK = 3.0
 """Seconds after which, at the latest, it is known that something was an event."""
 MOST_BYTES = 2**28
 """Of frames that are kept for clips that may begin."""
+_HAIR = 1e-6
+"""Seconds that do not count."""
 
 
 class Clips:
@@ -99,9 +101,9 @@ class _OpenClip:
     def write(self, frames: deque[tuple[float, Any]]) -> None:
         """Write those of the frames that belong to it and were not written yet."""
         for time, frame in frames:
-            if self._next <= time <= self.until:
+            if self._next - _HAIR <= time <= self.until + _HAIR:
                 self.thread.write(partial(_as_it_is, frame), time)
-                self._next = time + 1e-9
+                self._next = time + 2 * _HAIR
 
 
 def clip_name(number: int, time: float) -> str:

@@ -148,7 +148,9 @@ class Event:
     def told(self, started: datetime | None) -> dict[str, Any]:
         """The row, the dates of start and end if that of the first frame is known, and the places."""
         dates = {
-            name: None if started is None else (started + timedelta(seconds=time)).isoformat(timespec="milliseconds")
+            name: None
+            if started is None
+            else (started + timedelta(seconds=round(time, 3))).isoformat(timespec="milliseconds")
             for name, time in (("start_time", self.start), ("end_time", self.end))
         }
         places = [{**seen._asdict(), "time": round(seen.time, 3)} for seen in self.boxes]

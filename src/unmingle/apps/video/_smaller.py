@@ -147,7 +147,7 @@ class Reduction:
                     f"The picture of the empty scene has {width} x {height} pixels, but the frames have "
                     f"{columns} x {rows}; it must be as large as they are."
                 )
-            stream.fit([smaller(like(self._empty_scene, frame.pixels), side)])
+            stream.fit([smaller(like(self._empty_scene, frame.pixels), side)] * stream.start_size)
 
     def restored(self, found: Separation) -> Separation:
         """What was found in a frame, in its own size."""

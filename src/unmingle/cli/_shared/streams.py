@@ -84,6 +84,17 @@ def load_stream(path: Path) -> Stream:
     return stream
 
 
+def check_same_regions(stream: Stream, options: StreamOptions, model: Path) -> None:
+    """Raise an error unless the regions that are given are those that a model looks at, so that only names are new."""
+    given = None if options.region is None else union_of(options.region)
+    if given is None or (stream.region is not None and stream.region.shape != given.shape):
+        return
+    if stream.region is None or not np.array_equal(stream.region, given):
+        raise typer.BadParameter(
+            f"--region cannot be changed: {model} exists and looks at another part of the picture."
+        )
+
+
 def works_in_grey(stream: Stream | None) -> bool:
     """Whether a stream that is gone on with was learnt from grey frames, or has a network."""
     form = None if stream is None else stream.format
