@@ -97,11 +97,11 @@ class Highlights:
         self._keep()
         moments = self._moments.items()
         groups = [[moment for moment in moments if event.start <= moment.time <= event.end] for event in events]
-        peaks = [max(group, key=lambda moment: moment.share) for group in groups if group]
+        peaks = list(dict.fromkeys(max(group, key=lambda moment: moment.share) for group in groups if group))
         spread = np.array_split(np.arange(len(peaks)), min(count, len(peaks)) or 1)
         chosen = [max((peaks[i] for i in part), key=lambda moment: moment.share) for part in spread if part.size]
         for pool in ([moment for group in groups for moment in group], moments):
-            chosen += _far_from(chosen, pool, count - len(chosen))
+            chosen += _far_from(chosen, list(dict.fromkeys(pool)), count - len(chosen))
         return sorted(chosen, key=lambda moment: moment.time)
 
     def _keep(self) -> None:

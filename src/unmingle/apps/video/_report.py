@@ -10,7 +10,7 @@ from ._events import Event
 from ._highlights import VIEWS, Highlights, Moment
 from ._stream import Stream
 from ._watched import Watched
-from ._words import EVENT_HEAD, event_cells, facts, settings_in_words, whole
+from ._words import event_table, facts, settings_in_words, whole
 
 MOST_EVENTS = 200
 """A table that can still be read; the file of events has them all."""
@@ -77,7 +77,10 @@ def _strip(highlights: Highlights, events: Sequence[Event]) -> list[str]:
     moments = highlights.telling(events)
     labels = [clock(moment.time, 1) for moment in moments]
     columns = {view: [_picture(moment, view) for moment in moments] for view in VIEWS}
-    caption = "Some of the moments with most foreground, from all parts of the film. The time is to the left of each."
+    caption = (
+        "Some of the moments with most foreground, from all parts of the film. The time is to the left of each. "
+        "Boxes bear the numbers of their events."
+    )
     return [report.heading("Telling moments"), report.figure(report.picture_rows(columns, labels), caption)]
 
 
@@ -104,7 +107,7 @@ def _events(rows: Sequence[dict[str, Any]]) -> list[str]:
     if not rows:
         return [report.heading("Events"), report.paragraph("None: nothing was in front of the background for long.")]
     shown = rows[:MOST_EVENTS]
-    table = report.table(EVENT_HEAD, event_cells(shown), chosen=-1)
+    table = report.table(*event_table(shown), chosen=-1)
     more = [report.paragraph(f"These are the first {len(shown)} of {len(rows):,} events.")] if rows != shown else []
     return [report.heading("Events"), table, *more]
 

@@ -9,7 +9,7 @@ from ._events import Event, EventFinder, FrameStep
 from ._highlights import Highlights
 from ._result import Separation
 from ._stream import Stream
-from ._words import EVENT_HEAD, event_cells, facts, warnings_of
+from ._words import event_table, facts, warnings_of
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Watched:
     @property
     def event_table(self) -> tuple[tuple[str, ...], list[list[str]]]:
         """The events for people: head and rows of a table."""
-        return EVENT_HEAD, event_cells(self.finder.rows())
+        return event_table(self.finder.rows())
 
     @property
     def event_list(self) -> list[dict[str, Any]]:
