@@ -7,7 +7,7 @@ from typing import Any
 
 from ._writer import FrameWriter
 
-_WAITING = 8
+_WAITING = 4
 """So many frames may wait for their turn."""
 _ALONE = 0.5
 """Seconds after which one looks whether there was an interrupt."""

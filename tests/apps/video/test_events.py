@@ -136,3 +136,13 @@ def test_events_are_written_with_milliseconds(tmp_path):
     write_events(tmp_path / "events.csv", events_of(seen(0.1 * np.arange(3), [0.125] * 3)))
     lines = (tmp_path / "events.csv").read_text().splitlines()
     assert lines[1] == "1,0.000,0.300,0.300,0,2,0.12500,0.000,0,2,14,8,"
+
+
+def test_what_went_out_of_the_picture_is_gone_and_the_next_one_is_another():
+    finder = EventFinder(1.0)
+    for number in range(45):
+        left = 380 + 2 * number if number < 15 else 400 - 2 * (number - 20)
+        box = (2, max(0, left), 12, min(400, left + 20))
+        finder.push(number, found(0.04 * number, 0.1 if box[1] < box[3] else 0.0, box, shape=SHAPE))
+    finder.close()
+    assert len(finder.events) == 2

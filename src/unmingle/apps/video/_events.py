@@ -273,7 +273,7 @@ class EventFinder:
         gap = max(self.gap, LEAST_GAP * step)
         gone = []
         for one, story in self._stories.items():
-            out = number - one.last > QUICK_GAP and one.has_left(found.mask.shape[1])
+            out = number - one.last > QUICK_GAP and one.has_left(*found.mask.shape)
             merged = one.joint and number - one.apart > max(one.alone, gap / step if step else 0.0)
             if out or merged or found.time - story.seen > gap or one not in self._follower.objects:
                 gone.append(one)

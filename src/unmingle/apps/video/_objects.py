@@ -69,10 +69,12 @@ class FollowedObject:
         if not joint:
             self.apart, self.alone = frame, self.alone + 1
 
-    def has_left(self, width: int) -> bool:
-        """Whether it was last seen going out of a picture of this width at one of its sides."""
-        centre_moves = self.speed[0] + self.speed[2]
-        return bool((self.box[0] <= 0 and centre_moves < 0) or (self.box[2] >= width and centre_moves > 0))
+    def has_left(self, height: int, width: int) -> bool:
+        """Whether it was last seen at an edge of a picture of this size, going out of it."""
+        across, down = self.speed[:2] + self.speed[2:]
+        left, top, right, bottom = self.box
+        sideways = (left <= 0 and across < 0) or (right >= width and across > 0)
+        return bool(sideways or (top <= 0 and down < 0) or (bottom >= height and down > 0))
 
 
 class ObjectFollower:

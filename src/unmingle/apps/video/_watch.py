@@ -67,7 +67,7 @@ def watch(
     outputs : Outputs, optional
         Which results to write, and where to.
     event_gap : float
-        Seconds without foreground after which an event is over.
+        Seconds without being seen after which a thing is gone, and its event over.
     max_frames : int, optional
         Frames to take at most.
     seconds : float, optional
