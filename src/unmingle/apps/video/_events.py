@@ -1,6 +1,7 @@
 """When something was in front of the background: the events of a film."""
 
 import csv
+from array import array
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ MOST_PENDING = 256
 """Frames of something that is not known to be an object yet."""
 MOST_BOXES = 64
 """Places that are kept of an event."""
+_NUMBERS = 6
+"""Of a sighting that say when and where it is."""
 COUNTING = ("watching", "frozen")
 """States in which foreground counts; while the scene changes as a whole it says little."""
 
@@ -100,17 +103,32 @@ class Event:
     """The names of the regions it was in."""
     number: int = 0
     """From 1, in the order in which things were found to be events."""
-    boxes: list[Sighting] = field(default_factory=list)
-    """Where it was: all frames of a short event, and every second, fourth and so on of longer ones."""
     stride: int = 1
     """Frames from one of the boxes to the next, as far as it was seen."""
+    _places: "array[float]" = field(default_factory=lambda: array("d"), repr=False)
+    """Frame, time and sides of each of the boxes; there may be many events."""
+
+    @property
+    def boxes(self) -> list[Sighting]:
+        """Where it was: in all frames of a short event, and in every second, fourth and so on of longer ones."""
+        rows = np.array(self._places).reshape(-1, _NUMBERS).tolist()
+        return [
+            Sighting(int(frame), time, int(left), int(top), int(right), int(bottom))
+            for frame, time, left, top, right, bottom in rows
+        ]
+
+    def _keep(self, seen: Sighting) -> None:
+        self._places.extend((seen.frame, seen.time, seen.left, seen.top, seen.right, seen.bottom))
+        if len(self._places) > MOST_BOXES * _NUMBERS:
+            kept = np.array(self._places).reshape(-1, _NUMBERS)[::2]
+            self._places, self.stride = array("d", kept.reshape(-1).tolist()), 2 * self.stride
 
     @classmethod
     def begin(cls, seen: Sighting, step: float = 0.0) -> "Event":
         """Start an event with a frame, which lasts for a step."""
         sides = seen.left, seen.top, seen.right, seen.bottom
         event = cls(seen.time, seen.time + step, seen.frame, seen.frame, seen.share, seen.time, *sides, seen.regions)
-        event.boxes.append(seen)
+        event._keep(seen)
         return event
 
     def extend(self, seen: Sighting, step: float = 0.0) -> None:
@@ -122,10 +140,8 @@ class Event:
             self.peak_share, self.peak_time = seen.share, seen.time
         self.left, self.top = min(self.left, seen.left), min(self.top, seen.top)
         self.right, self.bottom = max(self.right, seen.right), max(self.bottom, seen.bottom)
-        if seen.frame >= self.boxes[-1].frame + self.stride:
-            self.boxes.append(seen)
-        if len(self.boxes) > MOST_BOXES:
-            self.boxes, self.stride = self.boxes[::2], 2 * self.stride
+        if seen.frame >= self._places[-_NUMBERS] + self.stride:
+            self._keep(seen)
 
     def row(self) -> dict[str, Any]:
         """What a table of events says about it."""
