@@ -183,7 +183,10 @@ def first_check(name: str, stream: Stream, options: StreamOptions, model: Path |
 
 def _check_former(begun: str, shape: Sequence[int], dtype: str, name: str, pixels: np.ndarray[Any, Any]) -> None:
     if pixels.shape != tuple(shape):
-        raise ValueError(f"{begun} {_size(shape)}, but {name} has {_size(pixels.shape)}{_hint(pixels.shape, shape)}.")
+        hint = _hint(pixels.shape, shape)
+        if pixels.shape[1] > shape[1] and not hint:
+            hint = "; if it was learnt with --max-width, give that again"
+        raise ValueError(f"{begun} {_size(shape)}, but {name} has {_size(pixels.shape)}{hint}.")
     if str(pixels.dtype) != dtype:
         raise ValueError(f"{begun} pixels of {dtype}, but {name} has pixels of {pixels.dtype}.")
 
