@@ -85,7 +85,9 @@ def test_without_outputs_the_results_are_printed(run, street):
     assert ended.code == 0
     assert "60 frames of 64 x 48 pixels" in ended.out
     assert "event" in ended.out
-    assert ended.err == "Nothing was written; --background, --foreground, --mask, --events and --report write files.\n"
+    assert ended.err == (
+        "Nothing was written; --background, --mask, --overlay, --clips, --events, --boxes and --report write files.\n"
+    )
     assert os.listdir() == ["street.mp4"]
     assert run("video", "street.mp4", "--quiet") == (0, "", "")
 
@@ -95,7 +97,7 @@ def test_events_have_the_times_of_the_source(run, visit):
     first, second = read_csv("events.csv")
     assert list(first) == [
         "event", "start", "end", "duration", "first_frame", "last_frame", "peak_share", "peak_time",
-        "left", "top", "right", "bottom",
+        "left", "top", "right", "bottom", "regions",
     ]  # fmt: skip
     assert (first["first_frame"], first["last_frame"]) == ("40", "49")
     end = visit[49] + np.median(np.diff(visit[:50])[-25:])
@@ -110,8 +112,11 @@ def test_events_have_the_times_of_the_source(run, visit):
 def test_events_as_json_are_those_that_are_told(run, visit):
     ended = run("video", "visit.npz", "--events", "events.json", "--event-gap", "100", "--json")
     told = json.loads(ended.out)
-    assert told["events"] == json.loads(Path("events.json").read_text())
-    assert [(event["first_frame"], event["last_frame"]) for event in told["events"]] == [(40, 74)]
+    document = json.loads(Path("events.json").read_text())
+    assert (document["film"], document["start_time"], document["events"]) == ("visit.npz", None, told["events"])
+    assert [box["frame"] for box in document["events"][1]["boxes"]] == [70, 71, 72, 73, 74]
+    assert [event["start_time"] for event in document["events"]] == [None, None]
+    assert [(event["first_frame"], event["last_frame"]) for event in told["events"]] == [(40, 49), (70, 74)]
     assert told["written"] == {"events": "events.json"}
 
 
@@ -264,3 +269,74 @@ def test_progress_is_shown_on_terminals_only(run, street, monkeypatch):
     assert "60/60" in shown
     assert "frames/s" in shown
     assert run("video", "street.mp4", "--quiet") == (0, "", "")
+
+
+def refused(ended):
+    """What is said of options that are wrong, without the frame around it."""
+    assert (ended.code, ended.out) == (2, "")
+    return " ".join(ended.err.replace("│", " ").split())
+
+
+def test_events_are_drawn_cut_out_and_listed_frame_by_frame(run, visit):
+    ended = run("video", "visit.npz", "--overlay", "seen.mp4", "--clips", "clips", "--boxes", "boxes.csv")
+    assert ended.code == 0
+    assert len(frames_of("seen.mp4")) == 90
+    assert [name[:10] for name in sorted(os.listdir("clips"))] == ["event_0001", "event_0002"]
+    assert [int(row["frame"]) for row in read_csv("boxes.csv")] == [*range(40, 50), *range(70, 75)]
+    assert all(f"{name}: " in ended.out for name in ("overlay", "clips", "boxes"))
+
+
+def test_regions_have_names(run, visit, tmp_path):
+    Image.fromarray(np.uint8([[255] * 32 + [0] * 32] * 48)).save(tmp_path / "left.png")
+    Image.fromarray(np.uint8([[0] * 32 + [255] * 32] * 48)).save(tmp_path / "right.png")
+    regions = ["--region", "way in=left.png", "--region", "right.png"]
+    assert run("video", "visit.npz", *regions, "--events", "events.csv", "--quiet").code == 0
+    assert [row["regions"] for row in read_csv("events.csv")] == ["way in", "way in"]
+    model = ["--model", "m.safetensors", "--region", "left.png"]
+    assert run("video", "visit.npz", *model, "--quiet").code == 0
+    assert run("video", "visit.npz", *model[:2], "--region", "door=left.png", "--events", "e.csv", "--quiet").code == 0
+    assert {row["regions"] for row in read_csv("e.csv")} == {"door"}
+    assert "looks at another part" in refused(run("video", "visit.npz", *model[:3], "right.png"))
+    assert "is given twice" in refused(run("video", "visit.npz", "--region", "a=left.png", "--region", "a=right.png"))
+    assert "lacks its name or its picture" in refused(run("video", "visit.npz", "--region", "a="))
+
+
+def test_a_folder_has_the_rate_that_is_given(run, tmp_path):
+    write_film(tmp_path / "pictures", SCENE)
+    told = json.loads(run("video", "pictures", "--fps", "5", "--json", "--quiet").out)
+    assert told["card"]["duration"] == 12.0
+    assert "above 0" in refused(run("video", "pictures", "--fps", "0"))
+
+
+def test_films_have_a_rate_of_their_own(run, street):
+    assert failed(run("video", "street.mp4", "--fps", "5"), "street.mp4 has times of its own")
+
+
+def test_a_smaller_picture_is_worked_on(run, street):
+    assert run("video", "street.mp4", "--max-width", "32", "--mask", "mask", "--background", "bg.mp4").code == 0
+    mask = np.asarray(Image.open("mask/frame_000040.png"))
+    assert mask.shape == (48, 64)
+    assert np.array_equal(mask, mask[::2, ::2].repeat(2, axis=0).repeat(2, axis=1))
+    assert frames_of("bg.mp4")[0].pixels.shape == (48, 64)
+    assert "--max-width" in refused(run("video", "street.mp4", "--max-width", "3"))
+
+
+def test_it_begins_with_a_picture_of_the_empty_scene(run, street, tmp_path):
+    Image.fromarray(np.uint8(255 * SCENE[0])).save(tmp_path / "empty.png")
+    assert run("video", "street.mp4", "--background-image", "empty.png", "--model", "m.safetensors").code == 0
+    Image.fromarray(np.zeros((4, 4), np.uint8)).save(tmp_path / "small.png")
+    ended = run("video", "street.mp4", "--background-image", "small.png")
+    assert failed(ended, "The picture of the empty scene has 4 x 4 pixels, but the frames have 64 x 48")
+    ended = run("video", "street.mp4", "--background-image", "empty.png", "--model", "m.safetensors")
+    assert "--background-image cannot be changed" in refused(ended)
+
+
+def test_dates_of_events_begin_with_that_of_the_film(run, visit):
+    told = json.loads(run("video", "visit.npz", "--start-time", "2026-05-01T08:30:00", "--json", "--quiet").out)
+    seconds = told["events"][0]["start"]
+    assert told["events"][0]["start_time"] == f"2026-05-01T08:30:{seconds:06.3f}"
+    assert "yesterday" in refused(run("video", "visit.npz", "--start-time", "yesterday"))
+
+
+def test_clips_need_a_folder(run, street):
+    assert "expected a folder for films" in refused(run("video", "street.mp4", "--clips", "clips.mp4"))

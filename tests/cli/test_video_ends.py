@@ -16,7 +16,7 @@ from PIL import Image
 
 from unmingle.apps.video import Stream, _feed, _outputs
 from unmingle.cli._shared import paths
-from unmingle.media import FrameWriter, MediaError
+from unmingle.media import FrameWriter, MediaError, WritingThread
 
 OUTPUTS = ["--background", "bg.mp4", "--mask", "mask", "--events", "events.csv", "--report", "report.html"]
 
@@ -127,7 +127,7 @@ def test_a_full_disk_keeps_what_was_complete(tmp_path, rng):
     assert done.stderr.count("\n") == 1
     with np.load(tmp_path / "bg.npz") as stored:
         assert stored["frames"].shape == (15, 120, 160)
-    assert len(os.listdir(tmp_path / "fg")) == 15
+    assert 15 <= len(os.listdir(tmp_path / "fg")) <= 30  # films are written beside each other, a few frames apart
     assert (tmp_path / "events.csv").exists()
 
 
@@ -186,7 +186,7 @@ def test_films_are_closed_after_a_defect(street, run, monkeypatch):
 )
 @pytest.mark.parametrize("at", ["writing", "separating"])
 def test_an_interrupt_keeps_what_was_done(run, street, monkeypatch, at, number, code, verb):
-    owner, name = (FrameWriter, "write") if at == "writing" else (Stream, "push")
+    owner, name = (WritingThread, "write") if at == "writing" else (Stream, "push")
     original, calls = getattr(owner, name), []
 
     def interrupted(*given, **options):

@@ -5,8 +5,10 @@ import io
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import av
 import numpy as np
 import pytest
 from pictures import encode, read, scene
@@ -116,3 +118,31 @@ def test_an_interrupted_read_leaves_no_thread(video):
     del forgotten
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_a_rate_is_for_what_has_no_times(tmp_path):
+    with open_frames(np.zeros((3, 4, 5), np.uint8), rate=10) as frames:
+        assert frames.rate == 10
+        assert [frame.time for frame in frames] == pytest.approx([0.0, 0.1, 0.2])
+    np.savez(tmp_path / "timed.npz", frames=np.zeros((3, 4, 5), np.uint8), times=[0.0, 1.0, 2.0])
+    with pytest.raises(MediaError, match=r"timed.npz has times of its own"):
+        open_frames(tmp_path / "timed.npz", rate=10)
+    with pytest.raises(ValueError, match="rate"):
+        open_frames(np.zeros((3, 4, 5), np.uint8), rate=0)
+
+
+def test_a_film_tells_when_it_was_taken(tmp_path):
+    for name, date in (("dated.mp4", "2026-05-01T08:30:00Z"), ("plain.mp4", None)):
+        with av.open(str(tmp_path / name), "w") as container:
+            if date:
+                container.metadata["creation_time"] = date
+            stream = container.add_stream("libx264", rate=25)
+            stream.width, stream.height, stream.pix_fmt = 32, 32, "yuv420p"
+            for packet in [*stream.encode(av.VideoFrame.from_ndarray(np.zeros((48, 32), np.uint8), "yuv420p"))]:
+                container.mux(packet)
+            for packet in stream.encode(None):
+                container.mux(packet)
+    with open_frames(tmp_path / "dated.mp4") as frames:
+        assert frames.start_time == datetime(2026, 5, 1, 8, 30, tzinfo=UTC)
+    with open_frames(tmp_path / "plain.mp4") as frames:
+        assert frames.start_time is None

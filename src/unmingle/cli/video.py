@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -16,23 +16,23 @@ from ._shared.paths import ready_outputs
 if TYPE_CHECKING:
     from ..apps.video import Outputs, Stream, Watched
     from ..media import FrameSource
+    from ._shared.streams import StreamOptions
 
 MOST_EVENTS = 20
 """How many events are listed in the terminal."""
-
-
-class Shaking(StrEnum):
-    """How a camera moves that is followed."""
-
-    TRANSLATION = "translation"
-    SIMILARITY = "similarity"
-    PROJECTIVE = "projective"
 
 
 def film(path: Path | None) -> Path | None:
     """Check that a film is not to go to standard output."""
     if path == Path("-"):
         raise typer.BadParameter("films cannot be written to standard output; give a file or a folder.")
+    return path
+
+
+def folder(path: Path | None) -> Path | None:
+    """Check that a folder is not named like a film."""
+    if path is not None and path.suffix.lower() in (".mp4", ".m4v", ".mov", ".mkv", ".npz"):
+        raise typer.BadParameter(f"expected a folder for films, got {str(path)!r}; leave the suffix out.")
     return path
 
 
@@ -59,9 +59,26 @@ Foreground = Annotated[
 Mask = Annotated[
     Path | None, typer.Option(metavar="OUT", callback=film, help="Write where the foreground is, in white.")
 ]
+Overlay = Annotated[
+    Path | None, typer.Option(metavar="OUT", callback=film, help="Write the film with a box for each event.")
+]
+ClipFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--clips", metavar="DIR", callback=folder, help="Write a film of each event, a second before to after."
+    ),
+]
+BoxFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--boxes", metavar="FILE.csv", callback=suffixed(".csv"), help="Write where each event is, frame by frame."
+    ),
+]
 Events = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", callback=suffixed(".csv", ".json"), help="Write a table of events, .csv or .json."),
+    typer.Option(
+        metavar="FILE", callback=suffixed(".csv", ".json"), help="Write the events: a table .csv, or .json with dates."
+    ),
 ]
 Report = Annotated[
     Path | None,
@@ -122,7 +139,34 @@ Exact = Annotated[bool, typer.Option("--exact", help="Find the background of eac
 EncoderFile = Annotated[
     Path | None, typer.Option("--encoder", metavar="MODEL", help="Find it by a network of unmingle train.")
 ]
-Region = Annotated[Path | None, typer.Option(metavar="IMAGE", help="Look only where this picture is white.")]
+Region = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[NAME=]IMAGE",
+        help="Look only where this picture is white; may be given several times, events tell the names.",
+    ),
+]
+BackgroundImage = Annotated[
+    Path | None, typer.Option(metavar="IMAGE", help="Begin with this picture of the empty scene.")
+]
+MaxWidth = Annotated[
+    int | None,
+    typer.Option(
+        min=16, metavar="PIXELS", help="Work on pictures no wider than this; by default 1920 from a width of 3840 on."
+    ),
+]
+Fps = Annotated[
+    float | None,
+    typer.Option(metavar="RATE", callback=above_zero(), help="Pictures in a second, for folders and arrays; else 25."),
+]
+StartTime = Annotated[
+    datetime | None,
+    typer.Option(
+        formats=["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S"],
+        metavar="DATE",
+        help="When the film begins, such as 2026-05-01T08:30:00, for the dates of events.",
+    ),
+]
 MinArea = Annotated[int | None, typer.Option(min=1, metavar="PIXELS", help="Drop smaller spots of foreground.")]
 Smoothing = Annotated[
     int | None,
@@ -136,7 +180,7 @@ Smoothing = Annotated[
 ]
 KeepShadows = Annotated[bool, typer.Option("--keep-shadows", help="Count shadows as foreground.")]
 Stabilise = Annotated[
-    Shaking | None,
+    Literal["translation", "similarity", "projective"] | None,
     typer.Option(
         "--stabilise",
         "--stabilize",
@@ -144,7 +188,7 @@ Stabilise = Annotated[
     ),
 ]
 EventGap = Annotated[
-    float, typer.Option(min=0.0, metavar="SECONDS", help="Foreground that is back sooner is the same event.")
+    float, typer.Option(min=0.0, metavar="SECONDS", help="What is seen again sooner is the same event.")
 ]
 Live = Annotated[bool, typer.Option("--live", help="IN is live: drop frames that come too fast, connect again.")]
 Preview = Annotated[
@@ -163,7 +207,10 @@ def run(
     background: Background = None,
     foreground: Foreground = None,
     mask: Mask = None,
+    overlay: Overlay = None,
+    clips: ClipFolder = None,
     events: Events = None,
+    boxes: BoxFile = None,
     report: Report = None,
     model: Model = None,
     freeze: Freeze = False,
@@ -172,6 +219,10 @@ def run(
     port: Port = 0,
     max_frames: MaxFrames = None,
     seconds: Seconds = None,
+    fps: Fps = None,
+    start_time: StartTime = None,
+    max_width: MaxWidth = None,
+    background_image: BackgroundImage = None,
     grey: Grey = False,
     colour: Colour = False,
     components: Components = None,
@@ -199,33 +250,68 @@ def run(
     Without any output the results are only printed. Whatever ends the film, what was found up to there is kept.
     """
     with console.warnings_as_sentences():
-        from ..apps.video import Outputs, watch
-        from ..media import open_frames
-        from ._shared.interrupts import Interrupts
-        from ._shared.streams import StreamOptions, first_check, load_stream, works_in_grey
+        from ..apps.video import Outputs
+        from ._shared.streams import StreamOptions, named_images
 
-        outputs = Outputs(background, foreground, mask, events, report, model)
+        outputs = Outputs(background, foreground, mask, overlay, clips, events, boxes, report, model)
         options = StreamOptions(
-            components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder, region, min_area,
-            smoothing, keep_shadows or None, stabilise and stabilise.value,
+            components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder,
+            named_images(region or []) or None, min_area, smoothing, keep_shadows or None,
+            stabilise, background_image,
         )  # fmt: skip
-        resumed = model if model is not None and model.exists() else None
-        _check_options(options.given(), resumed, freeze=freeze, both=grey and colour)
-        _warn_of_file(source, live)
-        stream = None if resumed is None else load_stream(resumed)
-        kind: Any = False if grey or encoder is not None or works_in_grey(stream) else "planes"
-        with open_frames(_place(source), colour=kind, live=live) as frames, Interrupts() as interrupts:
-            _ready(outputs, {"IN": Path(source), "--encoder": encoder, "--region": region})
-            stream = (stream or options.stream(frames.rate)).freeze(freeze)
-            bar = _counter(frames, max_frames, quiet=quiet)
-            with _screen(preview, stream, frames.name, port) as screen, bar as advance:
-                watched = watch(
-                    frames, stream, outputs, event_gap=event_gap, max_frames=max_frames, seconds=seconds, screen=screen,
-                    check=first_check(frames.name, stream, options, resumed), callback=advance, interrupts=interrupts,
-                )  # fmt: skip
+        if grey and colour:
+            raise typer.BadParameter("--grey and --colour exclude each other.")
+        manner = _Manner(freeze, live, preview, port, fps, grey, quiet)
+        wishes = {"event_gap": event_gap, "max_frames": max_frames, "seconds": seconds, "max_width": max_width}
+        watched, terminated = _watched(source, outputs, options, manner, {**wishes, "start_time": start_time})
     if watched.tally.frames and (as_json or not quiet):
         _show(source, watched, bool(outputs.wanted()), as_json=as_json)
-    _end(watched, terminated=interrupts.terminated)
+    _end(watched, terminated=terminated)
+
+
+class _Manner(NamedTuple):
+    """How the film is read, and what is shown meanwhile."""
+
+    freeze: bool
+    live: bool
+    preview: bool
+    port: int
+    fps: float | None
+    grey: bool
+    quiet: bool
+
+
+def _watched(
+    source: str, outputs: "Outputs", options: "StreamOptions", manner: _Manner, wishes: dict[str, Any]
+) -> tuple["Watched", bool]:
+    """What came of the film, and whether the system ended it."""
+    from ..apps.video import watch
+    from ..media import open_frames
+    from ._shared.interrupts import Interrupts
+    from ._shared.streams import check_same_regions, first_check, load_stream, works_in_grey
+
+    resumed = outputs.model if outputs.model is not None and outputs.model.exists() else None
+    _check_options(options.given(), resumed, freeze=manner.freeze)
+    _warn_of_file(source, manner.live)
+    stream = None
+    if resumed is not None:
+        stream = load_stream(resumed)
+        check_same_regions(stream, options, resumed)
+    in_grey = manner.grey or options.encoder is not None or works_in_grey(stream)
+    with (
+        open_frames(_place(source), colour=False if in_grey else "planes", live=manner.live, rate=manner.fps) as frames,
+        Interrupts() as interrupts,
+    ):
+        _ready(outputs, {"IN": Path(source), **options.files()})
+        stream = (stream or options.stream(frames.rate)).freeze(manner.freeze)
+        bar = _counter(frames, wishes["max_frames"], quiet=manner.quiet)
+        with _screen(manner.preview, stream, frames.name, manner.port) as screen, bar as advance:
+            watched = watch(
+                frames, stream, outputs, **wishes, regions=options.named_regions(), empty_scene=options.empty_scene(),
+                screen=screen, check=first_check(frames.name, stream, options, resumed), callback=advance,
+                interrupts=interrupts,
+            )  # fmt: skip
+    return watched, interrupts.terminated
 
 
 def _ready(outputs: "Outputs", inputs: dict[str, Path | None]) -> None:
@@ -250,15 +336,14 @@ def _warn_of_file(source: str, live: bool) -> None:
         console.say(f"Warning: {source} is a {kind}; leave --live out, or frames will be dropped.")
 
 
-def _check_options(given: list[str], resumed: Path | None, *, freeze: bool, both: bool) -> None:
-    if resumed and given:
-        raise typer.BadParameter(f"{', '.join(given)} cannot be changed: {resumed} exists and has its own settings.")
+def _check_options(given: list[str], resumed: Path | None, *, freeze: bool) -> None:
+    settings = [name for name in given if name != "--region"]
+    if resumed and settings:
+        raise typer.BadParameter(f"{', '.join(settings)} cannot be changed: {resumed} exists and has its own settings.")
     if freeze and not resumed:
         raise typer.BadParameter("--freeze needs a model to go on from: name one that exists by --model.")
     if {"--exact", "--encoder"} <= set(given):
         raise typer.BadParameter("--exact and --encoder exclude each other.")
-    if both:
-        raise typer.BadParameter("--grey and --colour exclude each other.")
 
 
 @contextmanager
@@ -277,7 +362,7 @@ def _show(source: str, watched: "Watched", anything_wanted: bool, *, as_json: bo
     if as_json:
         told = {"source": source, "complete": not watched.errors and not watched.interrupted, "card": watched.card_}
         told["warnings"] = watched.warnings
-        console.print_json({**told, "events": watched.finder.rows(), "written": watched.written})
+        console.print_json({**told, "events": watched.event_list, "written": watched.written})
         return
     head, cells = watched.event_table
     parts: list[Any] = [console.facts(watched.facts)]
@@ -287,7 +372,9 @@ def _show(source: str, watched: "Watched", anything_wanted: bool, *, as_json: bo
     further = f"and {more} more {'event' if more == 1 else 'events'}\n" if more > 0 else ""
     console.show(*parts, further if cells else "no events", **watched.written)
     if not anything_wanted:
-        console.say("Nothing was written; --background, --foreground, --mask, --events and --report write files.")
+        console.say(
+            "Nothing was written; --background, --mask, --overlay, --clips, --events, --boxes and --report write files."
+        )
 
 
 def _end(watched: "Watched", *, terminated: bool) -> None:

@@ -3,7 +3,7 @@
 from ._arrays import IMAGE_RATE
 from ._errors import IncompleteError, MediaError, SizesDifferError
 from ._images import IMAGE_SUFFIXES, Images, image_paths, read_image, read_images, read_pixels
-from ._pixels import check_pixels, described
+from ._pixels import check_pixels, described, to_grey
 from ._places import open_frames
 from ._planes import BLUE, RED, Planes, middle_of
 from ._relay import Frame
@@ -14,6 +14,7 @@ from ._targets import open_writer
 from ._write_files import encode_jpeg
 from ._write_sound import SoundWriter, encode_sound
 from ._writer import FrameWriter
+from ._writing_thread import WritingThread
 
 __all__ = [
     "BLUE",
@@ -33,6 +34,7 @@ __all__ = [
     "SoundSource",
     "SoundWriter",
     "StemWriter",
+    "WritingThread",
     "check_pixels",
     "described",
     "encode_jpeg",
@@ -47,4 +49,5 @@ __all__ = [
     "read_pixels",
     "read_sound",
     "sound_paths",
+    "to_grey",
 ]

@@ -36,6 +36,7 @@ def from_array(frames: NDArray[Any], name: str, colour: Colour, live: bool) -> F
         n_frames=len(frames),
         live=live,
         ahead=False,
+        untimed=True,
     )
 
 
@@ -99,6 +100,7 @@ def _from_archive(path: Path, colour: Colour, live: bool) -> FrameSource:
         rate=(n_frames - 1) / span if 0 < span < math.inf else IMAGE_RATE,
         n_frames=n_frames,
         live=live,
+        untimed=times is None,
     )
 
 

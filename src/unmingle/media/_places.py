@@ -28,7 +28,9 @@ _FILMS = frozenset({".gif", ".webp"})
 _SCHEMES = ("rtsp", "rtsps", "rtmp", "http", "https", "udp", "tcp")
 
 
-def open_frames(source: Any, *, colour: Colour = False, live: bool = False, timeout: float = 10.0) -> FrameSource:
+def open_frames(
+    source: Any, *, colour: Colour = False, live: bool = False, timeout: float = 10.0, rate: float | None = None
+) -> FrameSource:
     """Open whatever gives pictures one after the other.
 
     Times are those of the source, so a variable frame rate is kept; images and arrays have none and count as 25 in a
@@ -52,6 +54,8 @@ def open_frames(source: Any, *, colour: Colour = False, live: bool = False, time
         addresses of rtsp, rtmp and udp are always live.
     timeout : float, default=10
         Seconds to wait for an address or a camera.
+    rate : float, optional
+        Pictures in a second, for folders, images and arrays, which carry no times; 25 by default.
 
     Returns
     -------
@@ -71,6 +75,13 @@ def open_frames(source: Any, *, colour: Colour = False, live: bool = False, time
     [(0.0, (3, 4)), (0.04, (3, 4))]
     """
     check_positive(timeout, "timeout")
+    opened = _opened(source, colour, live, timeout)
+    if rate is not None:
+        opened.retime(check_positive(rate, "rate"))
+    return opened
+
+
+def _opened(source: Any, colour: Colour, live: bool, timeout: float) -> FrameSource:
     match source:
         case bool():
             pass
@@ -121,7 +132,7 @@ def _from_path(path: Path, colour: Colour, live: bool) -> FrameSource:
 
 def _from_video(place: Any, name: str, colour: Colour, live: bool, timeout: float | None = None) -> FrameSource:
     video = open_video(place, name, timeout=timeout, in_order=timeout is not None)
-    facts: dict[str, Any] = {"rate": video.rate, "n_frames": video.n_frames}
+    facts: dict[str, Any] = {"rate": video.rate, "n_frames": video.n_frames, "start_time": video.start_time}
     return FrameSource(lambda stop: read_video(video, colour, stop), name=name, colour=colour, live=live, **facts)
 
 
@@ -129,7 +140,8 @@ def _from_images(paths: list[Path], name: str, colour: Colour, live: bool) -> Fr
     def frames(stop: Event) -> Iterator[Frame]:
         return timed(each_image(paths, colour), copy=False)
 
-    return FrameSource(frames, name=name, colour=colour, rate=IMAGE_RATE, n_frames=len(paths), live=live)
+    facts: dict[str, Any] = {"rate": IMAGE_RATE, "n_frames": len(paths), "untimed": True}
+    return FrameSource(frames, name=name, colour=colour, live=live, **facts)
 
 
 def _from_standard_input(colour: Colour, live: bool) -> FrameSource:

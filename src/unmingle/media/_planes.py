@@ -77,11 +77,14 @@ class Planes:
 
     def where(self, mask: NDArray[np.bool_]) -> Self:
         """The picture where a mask of shape (height, width) is, black elsewhere."""
-        kept = type(self)(np.zeros_like(self.values), self.height, self.width)
-        np.copyto(kept.luma, self.luma, where=mask)
-        even = np.pad(mask, ((0, self.height % 2), (0, self.width % 2)), mode="edge")
-        most = even.reshape(len(even) // 2, 2, -1, 2).sum(axis=(1, 3)) >= 2
-        kept.chroma[:] = np.where(most, self.chroma, self.dtype.type(middle_of(self.dtype)))
+        kept = type(self)(np.empty_like(self.values), self.height, self.width)
+        np.multiply(self.luma, mask, out=kept.luma)
+        flags = mask.view(np.uint8)
+        if self.height % 2 or self.width % 2:
+            flags = np.pad(flags, ((0, self.height % 2), (0, self.width % 2)), mode="edge")
+        rows = flags[::2] + flags[1::2]
+        kept.chroma[:] = self.dtype.type(middle_of(self.dtype))
+        np.copyto(kept.chroma, self.chroma, where=rows[:, ::2] + rows[:, 1::2] >= 2)
         return kept
 
     def to_rgb(self) -> Pixels:

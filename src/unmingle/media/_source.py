@@ -1,6 +1,7 @@
 """What all sources of frames have in common."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from threading import Event
 from types import TracebackType
 from typing import Self
@@ -34,6 +35,10 @@ class FrameSource(Iterator[Frame]):
         Frames come when they happen; if the consumer is slow only the newest is kept.
     ahead : bool
         Read frames in a thread of its own before they are asked for, which live sources always do.
+    start_time : datetime, optional
+        When the first frame was taken, as far as the source says so.
+    untimed : bool
+        The frames carry no times, and were given some by `rate`.
 
     Attributes
     ----------
@@ -51,7 +56,11 @@ class FrameSource(Iterator[Frame]):
         n_frames: int | None = None,
         live: bool = False,
         ahead: bool = True,
+        start_time: datetime | None = None,
+        untimed: bool = False,
     ) -> None:
+        self.start_time = start_time
+        self._untimed, self._pace = untimed, 1.0
         self.name, self.rate, self.n_frames, self.live = name, rate, n_frames, live
         self._relay: Relay | None = None
         self._closed, self._stop = False, Event()
@@ -73,7 +82,15 @@ class FrameSource(Iterator[Frame]):
     def __next__(self) -> Frame:
         if self._closed:
             raise StopIteration
-        return self._relay.get() if self._relay else next(self._frames)
+        time, pixels = self._relay.get() if self._relay else next(self._frames)
+        return Frame(time * self._pace, pixels)
+
+    def retime(self, rate: float) -> None:
+        """Give so many frames in a second to a source whose frames carry no times."""
+        if not self._untimed or self.rate is None:
+            self.close()
+            raise MediaError(f"{self.name} has times of its own; a rate is for folders of images and for arrays.")
+        self._pace, self.rate = self._pace * self.rate / rate, rate
 
     def close(self) -> None:
         """Stop reading; there are no more frames."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -49,6 +50,15 @@ class Video:
         self.n_frames = self.stated_frames()
         if self.n_frames is None and self.duration and self.rate:
             self.n_frames = max(1, round(self.duration * self.rate))
+
+    @property
+    def start_time(self) -> datetime | None:
+        """When the film was taken, as the file says; times without a zone are taken to be UTC."""
+        try:
+            stated = datetime.fromisoformat(self.container.metadata.get("creation_time", ""))
+        except ValueError:
+            return None
+        return stated if stated.tzinfo else stated.replace(tzinfo=UTC)
 
     def stated_frames(self) -> int | None:
         """How many frames the file says it holds; of a trimmed one, those that are shown."""

@@ -19,7 +19,7 @@ from ._planes import Planes
 from ._video import open_video
 from ._writer import FrameWriter, Kept, aside, check_folder, put_in_place
 
-H264 = {"crf": "23", "preset": "veryfast"}
+H264 = {"crf": "27", "preset": "ultrafast"}
 """Quality, less for better, and preset of the encoder, faster for larger files."""
 FORMATS = {".m4v": "mp4", ".mkv": "matroska", ".mov": "mov", ".mp4": "mp4"}
 """How FFmpeg calls the formats of each suffix."""
@@ -32,8 +32,8 @@ _LEAST_SHOWN = 0.002
 """Seconds; MP4 states where a film ends in whole thousandths, and what begins after that is not shown."""
 _LIMITED, _BT709, _BT601, _SWS_BT601 = 1, 1, 6, 5
 """How FFmpeg numbers the range 16 to 235 and the matrices of colours, and how its converter numbers one."""
-_CODED = np.rint(16 + np.arange(256) * (219 / 255)).astype(np.uint8)
-"""The luma from 16 to 235 of each grey value."""
+_LUMA, _CHROMA = (219, 16 * 255), (224, 128 * (255 - 224))
+"""Factor and offset, in 255ths, from the full range to 16 to 235, and to 16 to 240 around 128."""
 
 
 class VideoWriter(FrameWriter):
@@ -104,9 +104,9 @@ class VideoWriter(FrameWriter):
     def _coded(self, pixels: Pixels | Planes) -> Any:
         """Luma and chroma of a picture; their matrix is the one of 0.299 R + 0.587 G + 0.114 B."""
         if isinstance(pixels, Planes):
-            rows = pixels.values.reshape(-1, pixels.width)
-            frame = self._av.VideoFrame.from_ndarray(rows, format="yuvj420p")
-            frame = self._reformatter.reformat(frame, format="yuv420p", dst_color_range=_LIMITED)
+            luma = pixels.height * pixels.width
+            parts = _limited(pixels.values[:luma], _LUMA), _limited(pixels.values[luma:], _CHROMA)
+            frame = self._av.VideoFrame.from_ndarray(np.concatenate(parts).reshape(-1, pixels.width), format="yuv420p")
         elif pixels.ndim == 3:
             frame = self._av.VideoFrame.from_ndarray(pixels, format="rgb24")
             frame = self._reformatter.reformat(
@@ -115,7 +115,7 @@ class VideoWriter(FrameWriter):
         else:
             height, width = pixels.shape
             planes = np.full((height * 3 // 2, width), 128, dtype=np.uint8)
-            np.take(_CODED, pixels, out=planes[:height], mode="clip")
+            planes[:height] = _limited(pixels, _LUMA)
             frame = self._av.VideoFrame.from_ndarray(planes, format="yuv420p")
         frame.colorspace, frame.color_range = _BT601, _LIMITED
         return frame
@@ -173,6 +173,15 @@ class VideoWriter(FrameWriter):
                 return Kept(kept, _n_packets(kept) if is_whole else None)
             self._aside.unlink()
         return None
+
+
+def _limited(values: Pixels, how: tuple[int, int]) -> Pixels:
+    """Bytes of the full range in the limited one, rounded."""
+    factor, offset = how
+    wide = np.multiply(values, factor, dtype=np.uint16)
+    wide += np.uint16(offset + 127)
+    wide //= np.uint16(255)
+    return wide.astype(np.uint8)
 
 
 def _even(pixels: Pixels) -> Pixels:

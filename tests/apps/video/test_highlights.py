@@ -42,7 +42,7 @@ def test_telling_moments_are_the_peaks_of_events_first():
     peaks = {100: 0.5, 400: 0.2, 800: 0.4}
     for number in range(1000):
         score = max([0.0, *(top - 0.01 * abs(number - peak) for peak, top in peaks.items() if abs(number - peak) < 5)])
-        frame = found(0.1 * number, score)
+        frame = found(0.1 * number, score, (2, number % 100, 8, number % 100 + 8), shape=(12, 120))
         highlights.add(number, frame)
         finder.push(number, frame)
     finder.close()

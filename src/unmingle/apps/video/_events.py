@@ -1,22 +1,38 @@
 """When something was in front of the background: the events of a film."""
 
 import csv
-import json
+from array import array
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from os import PathLike
-from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...store import write_atomically
+from ._objects import FollowedObject, ObjectFollower, likeness
 from ._result import Separation
 
-LEAST_FRAMES = 3
-"""What is there for fewer frames is no event."""
+LEAST_FRAMES, LEAST_SECONDS = 3, 0.3
+"""What is seen in fewer frames, or for a shorter time, is no event."""
+MOVED = 0.5
+"""Overlap over union with where it was first seen, below which a thing has moved."""
+STAYED, STEADY = 2.0, 0.8
+"""Seconds, and the share of their frames, that a thing must be seen which does not move."""
 LEAST_GAP = 1.5
 """Steps from frame to frame; an event goes on for so long whatever the gap is."""
+QUICK_GAP = 3
+"""Frames after which something that went out of the picture is gone."""
+MOST_PENDING = 256
+"""Frames of something that is not known to be an object yet."""
+MOST_BOXES = 64
+"""Places that are kept of an event."""
+_NUMBERS = 6
+"""Of a sighting that say when and where it is."""
 COUNTING = ("watching", "frozen")
 """States in which foreground counts; while the scene changes as a whole it says little."""
 
@@ -51,9 +67,24 @@ class FrameStep:
         return median(self._steps) if self._steps else self._first
 
 
+class Sighting(NamedTuple):
+    """Where a thing is in a frame; `right` and `bottom` are the first beyond it."""
+
+    frame: int
+    time: float
+    left: int
+    top: int
+    right: int
+    bottom: int
+    share: float = 0.0
+    """Of what is watched that is covered by it."""
+    regions: tuple[str, ...] = ()
+    """The names of the regions that it touches."""
+
+
 @dataclass
 class Event:
-    """A stretch of a film with foreground; times in seconds, frames counted from 0, and a box around all of it.
+    """A thing that comes and goes: times in seconds, frames counted from 0, and the box around all of its places.
 
     It ends when its last frame does.
     """
@@ -68,91 +99,230 @@ class Event:
     top: int
     right: int
     bottom: int
+    regions: tuple[str, ...] = ()
+    """The names of the regions it was in."""
+    number: int = 0
+    """From 1, in the order in which things were found to be events."""
+    stride: int = 1
+    """Frames from one of the boxes to the next, as far as it was seen."""
+    _places: "array[float]" = field(default_factory=lambda: array("d"), repr=False)
+    """Frame, time and sides of each of the boxes; there may be many events."""
+
+    @property
+    def boxes(self) -> list[Sighting]:
+        """Where it was: in all frames of a short event, and in every second, fourth and so on of longer ones."""
+        rows = np.array(self._places).reshape(-1, _NUMBERS).tolist()
+        return [
+            Sighting(int(frame), time, int(left), int(top), int(right), int(bottom))
+            for frame, time, left, top, right, bottom in rows
+        ]
+
+    def _keep(self, seen: Sighting) -> None:
+        self._places.extend((seen.frame, seen.time, seen.left, seen.top, seen.right, seen.bottom))
+        if len(self._places) > MOST_BOXES * _NUMBERS:
+            kept = np.array(self._places).reshape(-1, _NUMBERS)[::2]
+            self._places, self.stride = array("d", kept.reshape(-1).tolist()), 2 * self.stride
 
     @classmethod
-    def begin(cls, number: int, found: Separation, step: float = 0.0) -> "Event":
+    def begin(cls, seen: Sighting, step: float = 0.0) -> "Event":
         """Start an event with a frame, which lasts for a step."""
-        boxes, time = found.boxes, found.time
-        sides = (min(box.left for box in boxes), min(box.top for box in boxes))
-        other = (max(box.right for box in boxes), max(box.bottom for box in boxes))
-        return cls(time, time + step, number, number, found.score, time, *sides, *other)
+        sides = seen.left, seen.top, seen.right, seen.bottom
+        event = cls(seen.time, seen.time + step, seen.frame, seen.frame, seen.share, seen.time, *sides, seen.regions)
+        event._keep(seen)
+        return event
 
-    def extend(self, later: "Event") -> None:
-        """Take in what came later."""
-        self.end, self.last_frame = later.end, later.last_frame
-        if later.peak_share > self.peak_share:
-            self.peak_share, self.peak_time = later.peak_share, later.peak_time
-        self.left, self.top = min(self.left, later.left), min(self.top, later.top)
-        self.right, self.bottom = max(self.right, later.right), max(self.bottom, later.bottom)
+    def extend(self, seen: Sighting, step: float = 0.0) -> None:
+        """Take in a later frame."""
+        self.end, self.last_frame = seen.time + step, seen.frame
+        if not set(seen.regions) <= set(self.regions):
+            self.regions = tuple(dict.fromkeys(self.regions + seen.regions))
+        if seen.share > self.peak_share:
+            self.peak_share, self.peak_time = seen.share, seen.time
+        self.left, self.top = min(self.left, seen.left), min(self.top, seen.top)
+        self.right, self.bottom = max(self.right, seen.right), max(self.bottom, seen.bottom)
+        if seen.frame >= self._places[-_NUMBERS] + self.stride:
+            self._keep(seen)
 
-    def row(self, number: int) -> dict[str, Any]:
+    def row(self) -> dict[str, Any]:
         """What a table of events says about it."""
-        values = {name: round(value, 5 if "share" in name else 3) for name, value in asdict(self).items()}
-        start, end = values.pop("start"), values.pop("end")
-        return {"event": number, "start": start, "end": end, "duration": round(end - start, 3), **values}
+        return {
+            "event": self.number,
+            "start": round(self.start, 3),
+            "end": round(self.end, 3),
+            "duration": round(self.end - self.start, 3),
+            "first_frame": self.first_frame,
+            "last_frame": self.last_frame,
+            "peak_share": round(self.peak_share, 5),
+            "peak_time": round(self.peak_time, 3),
+            "left": self.left,
+            "top": self.top,
+            "right": self.right,
+            "bottom": self.bottom,
+            "regions": "; ".join(self.regions),
+        }
+
+    def told(self, started: datetime | None) -> dict[str, Any]:
+        """The row, the dates of start and end if that of the first frame is known, and the places."""
+        dates = {
+            name: None
+            if started is None
+            else (started + timedelta(seconds=round(time, 3))).isoformat(timespec="milliseconds")
+            for name, time in (("start_time", self.start), ("end_time", self.end))
+        }
+        places = [{**seen._asdict(), "time": round(seen.time, 3)} for seen in self.boxes]
+        boxes = [
+            {name: place[name] for name in ("frame", "time", "left", "top", "right", "bottom")} for place in places
+        ]
+        return {**self.row(), "regions": list(self.regions), **dates, "boxes": boxes}
 
 
-COLUMNS = tuple(Event(0.0, 0.0, 0, 0, 0.0, 0.0, 0, 0, 0, 0).row(1))
+COLUMNS = tuple(Event(0.0, 0.0, 0, 0, 0.0, 0.0, 0, 0, 0, 0).row())
+
+
+@dataclass(eq=False)
+class _Story:
+    """What is known of a thing that is followed."""
+
+    seen: float
+    """When it was there last."""
+    pending: deque[Sighting] = field(default_factory=lambda: deque(maxlen=MOST_PENDING))
+    """Where it was, until it is known to be an event."""
+    event: Event | None = None
+    moved: bool = False
 
 
 class EventFinder:
-    """Finds events frame by frame.
+    """Finds events frame by frame: one for each thing that comes and goes.
+
+    What is seen for a moment only, or flickers where it is, is no event: a thing has to move, or to stay.
 
     Parameters
     ----------
     gap : float
-        Seconds without foreground after which an event is over; at least one and a half steps from frame to frame.
+        Seconds without being seen after which a thing is gone; at least one and a half steps from frame to frame.
     rate : float, optional
         Frames in a second, as far as it is known.
+    regions : mapping of str to array of bool, shape (height, width)
+        Parts of the picture by their names, for events to tell which of them they touch.
+
+    Attributes
+    ----------
+    events : list of Event
+        Those that are over.
+    sightings : list of (int, Sighting)
+        Numbers of events, and where they are, which became known with the last frame: of that frame, and of earlier
+        ones if it showed that something is an event.
     """
 
-    def __init__(self, gap: float, rate: float | None = None) -> None:
-        self.gap = gap
+    def __init__(
+        self, gap: float, rate: float | None = None, regions: Mapping[str, NDArray[np.bool_]] | None = None
+    ) -> None:
+        self.gap, self.regions = gap, dict(regions or {})
         self.events: list[Event] = []
-        self._open: Event | None = None
-        self._frames = 0
-        self._seen = 0.0
+        self.sightings: list[tuple[int, Sighting]] = []
+        self._follower = ObjectFollower()
+        self._stories: dict[FollowedObject, _Story] = {}
+        self._found, self._number = 0, -1
         self._step = FrameStep(rate)
 
     def push(self, number: int, found: Separation) -> None:
         """Look at the next frame."""
         self._step.add(found.time)
-        step = self._step.typical
-        if self._open is not None and found.time - self._seen > max(self.gap, LEAST_GAP * step):
-            self.close()
-        if not found.boxes or found.score <= 0.0 or found.state not in COUNTING:
+        self._number, self.sightings = number, []
+        self._end(list(self._stories) if found.state == "moving" else self._gone(number, found))
+        for name, flags in self.regions.items():
+            if flags.shape != found.mask.shape:
+                raise ValueError(
+                    f"Region {name} has {flags.shape[1]} x {flags.shape[0]} pixels, but the frames have "
+                    f"{found.mask.shape[1]} x {found.mask.shape[0]}; a region must be as large as they are."
+                )
+        counts = found.score > 0.0 and found.state in COUNTING
+        present = self._follower.follow(number, found.boxes) if counts else []
+        area = sum(one.area for one in present)
+        for one in present:
+            left, top, right, bottom = (int(side) for side in np.rint(one.box))
+            part, share = (slice(top, bottom), slice(left, right)), found.score * one.area / area
+            names = tuple(name for name, flags in self.regions.items() if (flags[part] & found.mask[part]).any())
+            self._take(one, Sighting(number, found.time, left, top, right, bottom, share, names))
+
+    @property
+    def present(self) -> list[tuple[int, Sighting]]:
+        """Numbers of the events that are in the last frame, and where."""
+        return [(event, seen) for event, seen in self.sightings if seen.frame == self._number]
+
+    @property
+    def going_on(self) -> set[int]:
+        """Numbers of the events that are not over."""
+        return {story.event.number for story in self._stories.values() if story.event is not None}
+
+    def _take(self, one: FollowedObject, seen: Sighting) -> None:
+        story = self._stories.setdefault(one, _Story(seen.time))
+        story.seen = seen.time
+        if story.event is not None:
+            story.event.extend(seen, self._step.typical)
+            self.sightings.append((story.event.number, seen))
             return
-        self._seen = found.time
-        news = Event.begin(number, found, step)
-        if self._open is None:
-            self._open, self._frames = news, 1
-        else:
-            self._open.extend(news)
-            self._frames += 1
+        story.pending.append(seen)
+        first = story.pending[0]
+        story.moved = story.moved or likeness(np.array(first[2:6], float), np.array(seen[2:6], float)) < MOVED
+        if self._is_event(story):
+            one.certain = True
+            self._found += 1
+            story.event = Event.begin(first, self._step.typical)
+            story.event.number = self._found
+            for earlier in list(story.pending)[1:]:
+                story.event.extend(earlier, self._step.typical)
+            self.sightings += [(self._found, earlier) for earlier in story.pending]
+            story.pending.clear()
+
+    def _is_event(self, story: _Story) -> bool:
+        """Whether a thing was seen for long enough, and moved, or stayed without flickering."""
+        first, last, count = story.pending[0], story.pending[-1], len(story.pending)
+        lasted = last.time - first.time + self._step.typical
+        if count < LEAST_FRAMES or lasted < LEAST_SECONDS - 1e-6:
+            return False
+        return story.moved or (lasted >= STAYED and count >= STEADY * (last.frame - first.frame + 1))
+
+    def _gone(self, number: int, found: Separation) -> list[FollowedObject]:
+        """The things that are no longer there."""
+        step = self._step.typical
+        gap = max(self.gap, LEAST_GAP * step)
+        gone = []
+        for one, story in self._stories.items():
+            out = number - one.last > QUICK_GAP and one.has_left(*found.mask.shape)
+            merged = one.joint and number - one.apart > max(one.alone, gap / step if step else 0.0)
+            if out or merged or found.time - story.seen > gap or one not in self._follower.objects:
+                gone.append(one)
+        return gone
+
+    def _end(self, things: Sequence[FollowedObject]) -> None:
+        events = [story.event for story in map(self._stories.pop, things) if story.event is not None]
+        self.events += sorted(events, key=lambda event: event.number)
+        if things:
+            self._follower.drop(things)
 
     def close(self) -> None:
-        """End the event that goes on, if any."""
-        if self._open is not None and self._frames >= LEAST_FRAMES:
-            self.events.append(self._open)
-        self._open = None
+        """End the events that go on."""
+        self._end(list(self._stories))
 
     def rows(self) -> list[dict[str, Any]]:
         """All events that are over, as rows of a table."""
-        return [event.row(number) for number, event in enumerate(self.events, start=1)]
+        return [event.row() for event in self.ordered()]
+
+    def ordered(self) -> list[Event]:
+        """All events that are over, by their numbers."""
+        return sorted(self.events, key=lambda event: event.number)
 
 
 def write_events(path: str | PathLike[str], rows: Sequence[dict[str, Any]]) -> None:
-    """Write events as .json or, with any other suffix, as .csv."""
+    """Write rows of events as .csv."""
     with write_atomically(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
-        if Path(path).suffix.lower() == ".json":
-            json.dump(list(rows), file, indent=2)
-            return
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows([_cell(name, value) for name, value in row.items()] for row in rows)
 
 
 def _cell(name: str, value: Any) -> str:
-    if isinstance(value, int):
+    if isinstance(value, int | str):
         return str(value)
     return f"{value:.5f}" if "share" in name else f"{value:.3f}"

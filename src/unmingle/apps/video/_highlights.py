@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...media import Planes, encode_jpeg
+from ._drawing import Place, with_boxes
 from ._events import COUNTING, Event
 from ._result import Separation
 
@@ -72,19 +73,19 @@ class Highlights:
     def __init__(self) -> None:
         self._shares: Stretches[tuple[float, float]] = Stretches(600, 0.01)
         self._moments: Stretches[Moment] = Stretches(40, 0.1)
-        self._candidate: tuple[Rank, int, Separation] | None = None
+        self._candidate: tuple[Rank, int, Separation, Sequence[Place]] | None = None
 
-    def add(self, number: int, found: Separation) -> None:
-        """Look at the next frame; its arrays are kept, as they are, for no longer than a stretch."""
+    def add(self, number: int, found: Separation, places: Sequence[Place] = ()) -> None:
+        """Look at a frame and the events in it; its arrays are kept, as they are, for no longer than a stretch."""
         self._shares.add(found.time, (found.score,), (found.time, found.score))
         rank = (float(found.state in COUNTING), found.score)
         if self._candidate is not None:
-            before, _, best = self._candidate
+            before, _, best, _ = self._candidate
             if self._moments.number(best.time) != self._moments.number(found.time):
                 self._keep()
             elif rank <= before:
                 return
-        self._candidate = rank, number, found
+        self._candidate = rank, number, found, places
 
     def curve(self) -> tuple[list[float], list[float]]:
         """Times, and the largest share of foreground around each."""
@@ -96,17 +97,19 @@ class Highlights:
         self._keep()
         moments = self._moments.items()
         groups = [[moment for moment in moments if event.start <= moment.time <= event.end] for event in events]
-        peaks = [max(group, key=lambda moment: moment.share) for group in groups if group]
+        peaks = list(dict.fromkeys(max(group, key=lambda moment: moment.share) for group in groups if group))
         spread = np.array_split(np.arange(len(peaks)), min(count, len(peaks)) or 1)
         chosen = [max((peaks[i] for i in part), key=lambda moment: moment.share) for part in spread if part.size]
         for pool in ([moment for group in groups for moment in group], moments):
-            chosen += _far_from(chosen, pool, count - len(chosen))
+            chosen += _far_from(chosen, list(dict.fromkeys(pool)), count - len(chosen))
         return sorted(chosen, key=lambda moment: moment.time)
 
     def _keep(self) -> None:
         if self._candidate is not None:
-            rank, number, found = self._candidate
-            pictures = {view: encode_jpeg(reduced(getattr(found, view))) for view in VIEWS}
+            rank, number, found, places = self._candidate
+            small = {view: reduced(getattr(found, view)) for view in VIEWS}
+            small["frame"] = with_boxes(small["frame"], places, scale=len(small["frame"]) / len(found.mask))
+            pictures = {view: encode_jpeg(picture) for view, picture in small.items()}
             self._moments.add(found.time, rank, Moment(found.time, number, found.score, pictures))
             self._candidate = None
 

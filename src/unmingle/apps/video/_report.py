@@ -10,7 +10,7 @@ from ._events import Event
 from ._highlights import VIEWS, Highlights, Moment
 from ._stream import Stream
 from ._watched import Watched
-from ._words import EVENT_HEAD, event_cells, facts, settings_in_words, whole
+from ._words import event_table, facts, settings_in_words, whole
 
 MOST_EVENTS = 200
 """A table that can still be read; the file of events has them all."""
@@ -44,7 +44,7 @@ def report_page(watched: Watched) -> str:
 def _opening(name: str, card: dict[str, Any], rows: Sequence[dict[str, Any]], watched: Watched) -> list[str]:
     frames = counted(card["frames"], "frame")
     size = f"{frames} of {card['width']} × {card['height']} pixels in {clock(card['duration'], 1)}"
-    busy = sum(row["duration"] for row in rows)
+    busy = sum(end - start for start, end in busy_spans(rows))
     figures = {
         "event" if len(rows) == 1 else "events": str(len(rows)),
         "time with foreground": clock(busy),
@@ -63,11 +63,24 @@ def _opening(name: str, card: dict[str, Any], rows: Sequence[dict[str, Any]], wa
     ]
 
 
+def busy_spans(rows: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
+    """The times with an event or more, from start to end of each, without those within others."""
+    spans: list[tuple[float, float]] = []
+    for start, end in sorted((row["start"], row["end"]) for row in rows):
+        if spans and start <= spans[-1][1]:
+            start, end = spans[-1][0], max(end, spans.pop()[1])
+        spans.append((start, end))
+    return spans
+
+
 def _strip(highlights: Highlights, events: Sequence[Event]) -> list[str]:
     moments = highlights.telling(events)
     labels = [clock(moment.time, 1) for moment in moments]
     columns = {view: [_picture(moment, view) for moment in moments] for view in VIEWS}
-    caption = "Some of the moments with most foreground, from all parts of the film. The time is to the left of each."
+    caption = (
+        "Some of the moments with most foreground, from all parts of the film. The time is to the left of each. "
+        "Boxes bear the numbers of their events."
+    )
     return [report.heading("Telling moments"), report.figure(report.picture_rows(columns, labels), caption)]
 
 
@@ -77,7 +90,7 @@ def _picture(moment: Moment, view: str) -> str:
 
 def _timeline(highlights: Highlights, card: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
     times, shares = highlights.curve()
-    bands = [(row["start"], row["end"]) for row in rows]
+    bands = busy_spans(rows)
     label = f"share of the {whole(card)} that is foreground"
     plot = report.curves(
         [report.Series("", times, shares, "area")],
@@ -94,7 +107,7 @@ def _events(rows: Sequence[dict[str, Any]]) -> list[str]:
     if not rows:
         return [report.heading("Events"), report.paragraph("None: nothing was in front of the background for long.")]
     shown = rows[:MOST_EVENTS]
-    table = report.table(EVENT_HEAD, event_cells(shown), chosen=-1)
+    table = report.table(*event_table(shown), chosen=-1)
     more = [report.paragraph(f"These are the first {len(shown)} of {len(rows):,} events.")] if rows != shown else []
     return [report.heading("Events"), table, *more]
 

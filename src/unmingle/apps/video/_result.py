@@ -47,9 +47,10 @@ class Separation:
     @property
     def background(self) -> Any:
         """What the camera would see without the foreground."""
-        if callable(self._background):
-            self._background = self._background()
-        return self._background
+        picture = self._background
+        if callable(picture):  # several threads may ask
+            picture = self._background = picture()
+        return picture
 
     @property
     def foreground(self) -> Any:

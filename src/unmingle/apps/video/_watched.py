@@ -1,6 +1,7 @@
 """What came of a film."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from ._events import Event, EventFinder, FrameStep
 from ._highlights import Highlights
 from ._result import Separation
 from ._stream import Stream
-from ._words import EVENT_HEAD, event_cells, facts, warnings_of
+from ._words import event_table, facts, warnings_of
 
 
 @dataclass
@@ -67,6 +68,8 @@ class Watched:
     finder: EventFinder
     highlights: Highlights | None = None
     """What a report shows, if one is wanted."""
+    started: datetime | None = None
+    """When the first frame was taken, if that is known."""
     seconds: dict[str, float] = field(default_factory=lambda: {"reading": 0.0, "separating": 0.0, "writing": 0.0})
     """Spent on each stage."""
     dropped: int = 0
@@ -85,7 +88,7 @@ class Watched:
         self.tally.add(found)
         self.finder.push(number, found)
         if self.highlights is not None:
-            self.highlights.add(number, found)
+            self.highlights.add(number, found, self.finder.present)
 
     @property
     def events(self) -> list[Event]:
@@ -95,7 +98,12 @@ class Watched:
     @property
     def event_table(self) -> tuple[tuple[str, ...], list[list[str]]]:
         """The events for people: head and rows of a table."""
-        return EVENT_HEAD, event_cells(self.finder.rows())
+        return event_table(self.finder.rows())
+
+    @property
+    def event_list(self) -> list[dict[str, Any]]:
+        """The events for other programs: rows of the table with their places, and with dates where they are known."""
+        return [event.told(self.started) for event in self.finder.ordered()]
 
     @property
     def warnings(self) -> list[str]:

@@ -66,9 +66,9 @@ def warnings_of(card: Mapping[str, Any]) -> list[str]:
 EVENT_HEAD = ("event", "start", "end", "seconds", "frames", "peak", "place")
 
 
-def event_cells(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """The events as cells of a table for people."""
-    return [
+def event_table(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The events for people: head and rows of a table, with the regions if any was touched that has a name."""
+    cells = [
         [
             str(row["event"]),
             clock(row["start"], 2),
@@ -80,6 +80,9 @@ def event_cells(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         ]
         for row in rows
     ]
+    if not any(row["regions"] for row in rows):
+        return EVENT_HEAD, cells
+    return (*EVENT_HEAD, "regions"), [[*cell, row["regions"]] for cell, row in zip(cells, rows, strict=True)]
 
 
 UNSET = {

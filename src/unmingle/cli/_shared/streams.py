@@ -1,18 +1,21 @@
 """Streams from the options of `unmingle video`: new ones, and such that go on where they were saved."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from ... import load, store
 from ...apps.video import Stream
 from ...encoder import Encoder
-from ...media import IMAGE_RATE, Frame, read_image
+from ...media import IMAGE_RATE, Frame, read_image, read_pixels
+
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -26,15 +29,31 @@ class StreamOptions:
     pixel_share: float | None = None
     exact: bool | None = None
     encoder: Path | None = None
-    region: Path | None = None
+    region: Mapping[str, Path] | None = None
+    """Pictures that are white where to look, by the names of the regions."""
     min_area: int | None = None
     smoothing: int | None = None
     keep_shadows: bool | None = None
     stabilise: str | None = None
+    background_image: Path | None = None
 
     def given(self) -> list[str]:
         """The options that something was said about."""
-        return [f"--{name.replace('_', '-')}" for name, value in asdict(self).items() if value is not None]
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value is not None]
+
+    def files(self) -> dict[str, Path | None]:
+        """The files that are read, by their options."""
+        regions = {f"--region {name}": path for name, path in (self.region or {}).items()}
+        return {"--encoder": self.encoder, "--background-image": self.background_image, **regions}
+
+    def named_regions(self) -> dict[str, Flags]:
+        """The regions that have a name of their own."""
+        return {name: read_region(path) for name, path in (self.region or {}).items() if name != str(path)}
+
+    def empty_scene(self) -> Any:
+        """The picture of the empty scene, if one was given."""
+        return None if self.background_image is None else read_pixels(self.background_image, True)
 
     def stream(self, rate: float | None) -> Stream:
         """A new stream for a film of so many frames in a second."""
@@ -49,7 +68,7 @@ class StreamOptions:
             "false_alarm_rate": self.false_alarm_rate,
             "pixel_share": self.pixel_share,
             "encoder": "exact" if self.exact else self.encoder and load_network(self.encoder),
-            "region": self.region and read_region(self.region),
+            "region": self.region and union_of(self.region),
             "min_area": self.min_area,
             "smoothing": self.smoothing,
             "shadows": self.keep_shadows,
@@ -67,6 +86,17 @@ def load_stream(path: Path) -> Stream:
     return stream
 
 
+def check_same_regions(stream: Stream, options: StreamOptions, model: Path) -> None:
+    """Raise an error unless the regions that are given are those that a model looks at, so that only names are new."""
+    given = None if options.region is None else union_of(options.region)
+    if given is None or (stream.region is not None and stream.region.shape != given.shape):
+        return
+    if stream.region is None or not np.array_equal(stream.region, given):
+        raise typer.BadParameter(
+            f"--region cannot be changed: {model} exists and looks at another part of the picture."
+        )
+
+
 def works_in_grey(stream: Stream | None) -> bool:
     """Whether a stream that is gone on with was learnt from grey frames, or has a network."""
     form = None if stream is None else stream.format
@@ -82,7 +112,37 @@ def load_network(path: Path) -> Encoder:
     return network
 
 
-def read_region(path: Path) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def named_images(texts: Sequence[str]) -> dict[str, Path]:
+    """Read NAME=IMAGE, or IMAGE alone, whose name is its own."""
+    found: dict[str, Path] = {}
+    for text in texts:
+        name, equals, image = text.partition("=")
+        if not equals or Path(text).exists():
+            name, image = text, text
+        if not name or not image or name in found:
+            reason = "is given twice" if name in found else "lacks its name or its picture"
+            raise typer.BadParameter(f"--region {text} {reason}; expected NAME=IMAGE, or IMAGE, each name once.")
+        found[name] = Path(image)
+    return found
+
+
+def union_of(regions: Mapping[str, Path]) -> Flags:
+    """All that is white in one picture or another."""
+    whole: Flags | None = None
+    for path in regions.values():
+        flags = read_region(path)
+        if whole is not None and flags.shape != whole.shape:
+            (height, width), (rows, columns) = flags.shape, whole.shape
+            raise ValueError(
+                f"{path} has {width} x {height} pixels, but the region before it {columns} x {rows}; "
+                "all regions must be as large as the frames."
+            )
+        whole = flags if whole is None else whole | flags
+    assert whole is not None
+    return whole
+
+
+def read_region(path: Path) -> Flags:
     """Read where to look from a picture: where it is white."""
     region = read_image(path) > 0.5
     if not region.any():
@@ -112,8 +172,9 @@ def first_check(name: str, stream: Stream, options: StreamOptions, model: Path |
             _check_former(f"{model} was learnt from", former["shape"], former["dtype"], name, frame.pixels)
         if options.region is not None and stream.region is not None and stream.region.shape != shape[:2]:
             (height, width), (rows, columns) = stream.region.shape, shape[:2]
+            files = ", ".join(str(path) for path in options.region.values())
             raise ValueError(
-                f"{options.region} has {width} x {height} pixels, but {name} has {columns} x {rows}; "
+                f"{files} has {width} x {height} pixels, but {name} has {columns} x {rows}; "
                 "a region must be as large as the frames."
             )
         if options.encoder is not None and isinstance(stream.encoder, Encoder):
@@ -124,7 +185,10 @@ def first_check(name: str, stream: Stream, options: StreamOptions, model: Path |
 
 def _check_former(begun: str, shape: Sequence[int], dtype: str, name: str, pixels: np.ndarray[Any, Any]) -> None:
     if pixels.shape != tuple(shape):
-        raise ValueError(f"{begun} {_size(shape)}, but {name} has {_size(pixels.shape)}{_hint(pixels.shape, shape)}.")
+        hint = _hint(pixels.shape, shape)
+        if pixels.shape[1] > shape[1] and not hint:
+            hint = "; if it was learnt with --max-width, give that again"
+        raise ValueError(f"{begun} {_size(shape)}, but {name} has {_size(pixels.shape)}{hint}.")
     if str(pixels.dtype) != dtype:
         raise ValueError(f"{begun} pixels of {dtype}, but {name} has pixels of {pixels.dtype}.")
 
