@@ -1,0 +1,185 @@
+"""What the columns of a table are: numbers to work with, or something to carry along."""
+
+import re
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._validation import require
+from ._errors import TableError
+from ._numbers import Written, decimal_mark, is_missing, is_money, numbers
+
+MOSTLY = 0.9
+"""A column with so large a share of numbers is one of numbers; its other cells count as missing."""
+FEWEST = 10
+"""So many rows are needed to tell a column of running numbers from one of measurements."""
+_SAMPLE = 2000
+"""Cells of a column that tell what decimal marks are."""
+_ID = re.compile(r"(?:|.*[\W_])(?:id|nr|no\.|num|index|idx|key|row|uuid)\.?|(?:id|row|index|key)[\W_].*")
+_DATE = re.compile(
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[T ].*)?|\d{1,2}:\d\d(?::\d\d.*)?"
+)
+_FIRST_OF_DATE = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column by its name and what it is."""
+
+    name: str
+    kind: Literal["numbers", "text", "dates", "ids", "empty"]
+    values: NDArray[np.float64] | None = None
+    """Numbers; of dates, seconds."""
+    whole: bool = False
+    like: Written | None = None
+    """How numbers are written, where they are text."""
+    notes: list[str] = field(default_factory=list)
+
+
+def classified(
+    frame: Any, places: Sequence[str], *, decimal: str, use: Collection[str] = (), aside: Collection[str] = ()
+) -> Iterator[Column]:
+    """Tell of each column of a data frame what it is.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Its columns hold text, Python objects or numbers.
+    places : sequence of str
+        What to call the rows in sentences.
+    decimal : str
+        The decimal mark of numbers that are text.
+    use, aside : collections of str
+        Columns that are numbers, or are to be set aside, whatever they look like.
+    """
+    for place, name in enumerate(frame.columns):
+        cells, kind = frame[name], frame[name].dtype.kind
+        if kind in "iuf":
+            column = _of_numbers(name, cells.to_numpy(np.float64, na_value=np.nan), whole=kind != "f")
+        elif kind in "mM":
+            column = Column(name, "dates", _seconds(cells))
+        elif kind == "b":
+            column = Column(name, "text")
+        else:
+            column = _of_objects(name, cells.to_numpy(object), places, decimal, wanted=name in use)
+        if column.kind == "numbers" and name not in use and (name in aside or _is_id(column, first=place == 0)):
+            column = Column(name, "text" if name in aside else "ids", column.values)
+        yield column
+
+
+def marks_of(frame: Any, otherwise: str = ".") -> tuple[str, str | None]:
+    """The decimal mark in the text of a data frame, and a number that leaves it in doubt; see `decimal_mark`."""
+    texts = (frame[name] for name in frame.columns if frame[name].dtype.kind not in "iufbmM")
+    return decimal_mark((cell for cells in texts for cell in cells[:_SAMPLE] if isinstance(cell, str)), otherwise)
+
+
+def _of_numbers(name: str, values: NDArray[np.float64], *, whole: bool, like: Written | None = None) -> Column:
+    return Column(name, "empty" if np.isnan(values).all() else "numbers", values, whole, like)
+
+
+def _of_objects(name: str, cells: Sequence[Any], places: Sequence[str], decimal: str, *, wanted: bool) -> Column:
+    if all(isinstance(cell, str) for cell in cells):
+        return _of_text(name, cells, places, decimal, wanted=wanted)
+    present = [cell for cell in cells if not _is_nothing(cell)]
+    if not present:
+        return Column(name, "empty")
+    if all(isinstance(cell, int | float | np.number) and not isinstance(cell, bool) for cell in present):
+        values = np.array([np.nan if _is_nothing(cell) else float(cell) for cell in cells])
+        return _of_numbers(name, values, whole=all(isinstance(cell, int | np.integer) for cell in present))
+    if all(hasattr(cell, "isoformat") for cell in present):
+        return Column(name, "dates", _seconds(require("pandas", "table").Series([str(cell) for cell in cells])))
+    if all(isinstance(cell, bool) for cell in present):
+        return Column(name, "text")
+    texts = ["" if _is_nothing(cell) else _as_text(cell, decimal) for cell in cells]
+    return _of_text(name, texts, places, decimal, wanted=wanted)
+
+
+def _as_text(cell: Any, decimal: str) -> str:
+    return str(cell).replace(".", decimal) if isinstance(cell, float) else str(cell)
+
+
+def _is_nothing(cell: Any) -> bool:
+    return cell is None or cell is require("pandas", "table").NA or (cell != cell) is True or str(cell) == "NaT"
+
+
+def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: str, *, wanted: bool) -> Column:
+    read = numbers(cells, decimal)
+    known = int(np.count_nonzero(~np.isnan(read.values)))
+    if not read.odd:
+        return _of_numbers(name, read.values, whole=read.whole, like=read)
+    first = f"{cells[read.odd[0]].strip()!r} in {places[read.odd[0]]}"
+    if sum(is_money(cells[place]) for place in read.odd) * 2 > known + len(read.odd):
+        raise TableError(
+            f"Column {name!r} holds amounts of money, such as {first}; remove the currency signs, so that it holds "
+            "numbers."
+        )
+    if known < MOSTLY * (known + len(read.odd)) and not (wanted and known):
+        dates = _dates(cells)
+        return Column(name, "text") if dates is None else Column(name, "dates", dates)
+    count = "a cell that is no number" if len(read.odd) == 1 else f"{len(read.odd)} cells that are no numbers"
+    note = f"Column {name!r} has {count}, {first}{' for example' if len(read.odd) > 1 else ''}; taken as missing."
+    return Column(name, "numbers", read.values, read.whole, read, [note])
+
+
+def _dates(cells: Sequence[str]) -> NDArray[np.float64] | None:
+    """Seconds, if nearly all cells are dates or times."""
+    present = [cell.strip() for cell in cells if not is_missing(cell)]
+    if not all(_DATE.fullmatch(cell) for cell in present):
+        return None
+    firsts = [int(found[0]) for found in map(_FIRST_OF_DATE.match, present) if found is not None]
+    pandas = require("pandas", "table")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        day_first = 12 < max(firsts) <= 31
+        found = pandas.to_datetime(pandas.Series(list(cells)), errors="coerce", dayfirst=day_first, utc=True)
+    return None if found.notna().sum() < MOSTLY * len(present) else _seconds(found)
+
+
+def _seconds(dates: Any) -> NDArray[np.float64]:
+    """Seconds of dates, from 1970, or of differences of times; NaN where there is none."""
+    pandas = require("pandas", "table")
+    if dates.dtype.kind == "m":
+        return np.asarray(dates.dt.total_seconds(), np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        stamps = pandas.DatetimeIndex(pandas.to_datetime(dates, errors="coerce", utc=True))
+    seconds = stamps.tz_localize(None).to_numpy("datetime64[ms]").astype(np.int64) / 1000.0
+    return np.where(stamps.isna(), np.nan, seconds)
+
+
+def _is_id(column: Column, *, first: bool) -> bool:
+    """Whether whole numbers, all different, number the rows instead of measuring something."""
+    values = column.values
+    if values is None or not column.whole or np.isnan(values).any() or len(np.unique(values)) < len(values):
+        return False
+    if len(values) > 1 and _ID.fullmatch(column.name.strip().lower()):
+        return True
+    if len(values) < FEWEST:
+        return False
+    return first or bool(np.all(np.diff(values) == 1))
+
+
+def different_names(names: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """Names that are all different and not blank, and those that were there more than once.
+
+    Examples
+    --------
+    >>> different_names(["a", "", "a"])
+    (['a', 'column 2', 'a (2)'], ['a'])
+    """
+    given = [" ".join(str(name).split()) for name in names]
+    taken: set[str] = set()
+    different: list[str] = []
+    for place, name in enumerate(given, start=1):
+        base = name or f"column {place}"
+        count, chosen = 1, base
+        while chosen in taken or (count > 1 and chosen in given):
+            count += 1
+            chosen = f"{base} ({count})"
+        taken.add(chosen)
+        different.append(chosen)
+    return different, sorted({name for name in given if name and given.count(name) > 1})

@@ -1,0 +1,64 @@
+"""Options of commands that read a table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import console
+from .options import one_of
+
+if TYPE_CHECKING:
+    from ...apps.tables import NamedTable
+
+
+def _decimal(mark: str | None) -> str | None:
+    return mark if mark is None else one_of((".", ","))(mark)
+
+
+TableFile = Annotated[
+    Path,
+    typer.Argument(metavar="TABLE", help="A .csv, .tsv or .txt file (also .gz), Excel (.xlsx), Parquet, .npy or .npz."),
+]
+Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file, by name or number.")]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first line holds names; by default what it looks like."),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar=".|,", callback=_decimal, help="Decimal mark; by default what numbers look like."),
+]
+Use = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column of numbers that was set aside to be used; may be repeated."),
+]
+Aside = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column to set aside, and to write back unchanged; may be repeated."),
+]
+
+
+def read(
+    path: Path,
+    sheet: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
+    use: list[str] | None = None,
+    aside: list[str] | None = None,
+    *,
+    nonnegative: bool = False,
+    least: tuple[int, int] = (1, 1),
+    quiet: bool = False,
+) -> "NamedTable":
+    """Read a table, and say what is to be known of how it was read."""
+    from ...apps.tables import read_table
+
+    table = read_table(
+        path, nonnegative=nonnegative, sheet=sheet, header=header, decimal=decimal, use=use or (), aside=aside or (),
+        least=least,
+    )  # fmt: skip
+    if not quiet:
+        for note in table.notes:
+            console.say(f"Note: {note}")
+    return table
