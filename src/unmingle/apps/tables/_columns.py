@@ -31,7 +31,7 @@ class Column:
     """A column by its name and what it is."""
 
     name: str
-    kind: Literal["numbers", "text", "dates", "ids", "empty"]
+    kind: Literal["numbers", "text", "dates", "ids", "empty", "aside"]
     values: NDArray[np.float64] | None = None
     """Numbers; of dates, seconds."""
     whole: bool = False
@@ -66,8 +66,10 @@ def classified(
             column = Column(name, "text")
         else:
             column = _of_objects(name, cells.to_numpy(object), places, decimal, wanted=name in use)
-        if column.kind == "numbers" and name not in use and (name in aside or _is_id(column, first=place == 0)):
-            column = Column(name, "text" if name in aside else "ids", column.values)
+        if name in aside:
+            column = Column(name, column.kind if column.kind == "dates" else "aside", column.values)
+        elif column.kind == "numbers" and name not in use and _is_id(column, first=place == 0):
+            column = Column(name, "ids", column.values)
         yield column
 
 

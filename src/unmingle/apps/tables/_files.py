@@ -22,6 +22,8 @@ _ENDS = {
     "ids": "taken for numbers of rows, not for measurements; --use NAME takes such a column all the same.",
     "empty": "empty, and left so.",
 }
+_ON_ITS_SIDE = 10
+"""So many times as many columns as rows make one think that a table lies on its side."""
 MOST_NAMED = 5
 """So many columns are named in a note."""
 
@@ -76,6 +78,12 @@ def read_table(
     else:
         table = _of_frame(path, _read(path, sheet, header, decimal), set(use), set(aside))
     _check_values(path, table, least)
+    rows, columns = table.values.shape
+    if columns >= _ON_ITS_SIDE * max(rows, 4):
+        table.notes.append(
+            f"The table has {rows} rows and {columns} columns; every row should be one sample: turn it round if its "
+            "columns are samples."
+        )
     if nonnegative:
         _refuse_negative(path, table)
     return table
@@ -134,7 +142,7 @@ def _of_frame(path: Path, raw: Raw, use: set[str], aside: set[str]) -> NamedTabl
     if refused:
         raise TableError(f"{path}: column {refused[0]!r} holds {KINDS[kinds[refused[0]]]}, not numbers.")
     values = np.column_stack([column.values for column in taken if column.values is not None]) if taken else None
-    notes = [*raw.notes, *(note for column in taken for note in column.notes), *_told(kinds, columns, raw)]
+    notes = [*raw.notes, *(note for column in taken for note in column.notes), *_told(kinds, columns)]
     if raw.doubt and any(column.like is not None for column in taken):
         meant = raw.doubt.replace(",", "." if raw.form.decimal == "," else "")
         notes.append(f"Numbers such as {raw.doubt} were read as {meant}; --decimal . or --decimal , changes that.")
@@ -161,21 +169,21 @@ def _row_names(raw: Raw, columns: Sequence[Column]) -> list[str]:
     if raw.index and len(set(raw.places)) == len(raw.places):
         return raw.places
     for column in columns:
-        if column.kind in ("text", "dates", "ids"):
+        if column.kind not in ("numbers", "empty"):
             names = [" ".join(str(cell).split()).removesuffix(" 00:00:00") for cell in raw.frame[column.name]]
             if len(set(names)) == len(names) and all(names):
                 return names
     return raw.places
 
 
-def _told(kinds: dict[str, Any], columns: Sequence[Column], raw: Raw) -> list[str]:
+def _told(kinds: dict[str, Any], columns: Sequence[Column]) -> list[str]:
     """What was set aside, but for a first column that obviously holds names."""
     notes = []
     for kind, end in _ENDS.items():
         names = [column.name for column in columns if kinds.get(column.name) == kind]
         if kind in ("text", "dates") and names and names[0] == columns[0].name:
             names = names[1:]
-        if names and not (kind == "text" and raw.blank and names == [columns[0].name]):
+        if names:
             plural = len(names) > 1
             what = f"Column{'s' if plural else ''} {_listed(names)} {'are' if plural else 'is'}"
             notes.append(f"{what} {end}")

@@ -13,6 +13,9 @@ from ...penalties import robust_scale
 
 Array = NDArray[Any]
 
+_FARTHEST = 1e8
+"""Times the median size of the numbers of a column, zeros aside, no number is taken for larger."""
+
 
 @dataclass(frozen=True, eq=False)
 class SeparatedTable:
@@ -33,7 +36,8 @@ class SeparatedTable:
     @property
     def outliers(self) -> Array:
         """What the solver takes off the table; 0 in most cells."""
-        return self.part.outliers
+        held = np.nan_to_num(self.values - _held(self.values))
+        return self.part.outliers + held if held.any() else self.part.outliers
 
     @cached_property
     def flags(self) -> NDArray[np.bool_]:
@@ -115,12 +119,21 @@ def separate(
     if nonnegative:
         if solver is not None:
             raise ValueError(f"Nonnegative parts have only one solver, so none can be chosen; got solver={solver!r}.")
-        part, stationarity = _nonnegative(values, debias, scale=scale, **options)
+        part, stationarity = _nonnegative(_held(values), debias, scale=scale, **options)
         return SeparatedTable(values, part, stationarity, false_share)
     chosen = solver or ("alternating" if options.get("n_components") else "proximal")
     debias = debias and chosen != "pcp"
-    part = decompose(values, solver=chosen, scale=scale, debias=debias, **options)
+    part = decompose(_held(values), solver=chosen, scale=scale, debias=debias, **options)
     return SeparatedTable(values, part, false_share=false_share)
+
+
+def _held(values: Array) -> Array:
+    """The table with numbers beyond all measure held at a distance where they are outliers, but do not hide the rest."""
+    sizes = np.where((values == 0) | np.isnan(values), np.nan, np.abs(values))
+    known = ~np.isnan(sizes).all(axis=0)
+    limits = np.full(values.shape[1], np.inf)
+    limits[known] = _FARTHEST * np.nanmedian(sizes[:, known], axis=0)
+    return values if not (np.nan_to_num(sizes) > limits).any() else np.clip(values, -limits, limits)
 
 
 def _nonnegative(

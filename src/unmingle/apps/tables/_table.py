@@ -11,7 +11,7 @@ from ._columns import Column
 from ._raw import Form
 
 Array = NDArray[Any]
-KINDS = {"text": "text", "dates": "dates", "ids": "numbers of the rows", "empty": "empty"}
+KINDS = {"text": "text", "dates": "dates", "ids": "numbers of rows", "empty": "nothing", "aside": "what was set aside"}
 """Why columns are set aside, in words."""
 
 
@@ -41,7 +41,7 @@ class NamedTable:
     form : Form
         The form of the file.
     aside : dict of str to str
-        Columns that are not among the numbers, and why: "text", "dates", "ids" or "empty".
+        Columns that are not among the numbers, and why: "text", "dates", "ids", "empty" or "aside", by the user.
     whole : boolean array of shape (n_columns,)
         Columns of whole numbers.
     notes : list of str
