@@ -128,7 +128,7 @@ def separate(
 
 
 def _held(values: Array) -> Array:
-    """The table with numbers beyond all measure held at a distance where they are outliers, but do not hide the rest."""
+    """The table, with numbers beyond all measure held where they are outliers but do not hide the rest."""
     sizes = np.where((values == 0) | np.isnan(values), np.nan, np.abs(values))
     known = ~np.isnan(sizes).all(axis=0)
     limits = np.full(values.shape[1], np.inf)
