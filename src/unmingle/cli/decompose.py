@@ -9,7 +9,7 @@ import typer
 from ._shared import console
 from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, above_zero
 from ._shared.paths import ready_outputs
-from ._shared.table_options import Aside, Decimal, Header, Sheet, TableFile, Use, read
+from ._shared.table_options import Aside, Decimal, Fill, Header, Replace, Sheet, TableFile, Use, read
 
 if TYPE_CHECKING:
     from ..apps.tables import Cleaned
@@ -45,10 +45,8 @@ def run(
     parts: Annotated[
         bool, typer.Option("--parts", help="Write the low-rank table and the sparse outliers of the answer, too.")
     ] = False,
-    fill: Annotated[bool, typer.Option("--fill/--no-fill", help="Fill gaps of the cleaned table.")] = True,
-    replace: Annotated[
-        bool, typer.Option("--replace/--no-replace", help="Replace the cells that stand out in the cleaned table.")
-    ] = True,
+    fill: Fill = True,
+    replace: Replace = True,
     sheet: Sheet = None,
     header: Header = None,
     decimal: Decimal = None,
@@ -136,9 +134,5 @@ def _show(card: dict[str, Any], cleaned: "Cleaned", strongest: list[dict[str, An
         "cleaned": f"{cleaned.filled} gaps filled, {cleaned.replaced} outliers replaced",
         "typical deviation": f"{card['typical_deviation']:.3g}",
     }
-    parts: list[Any] = [console.facts({"table": size, **told, **console.solved(card)})]
-    if strongest:
-        head = ["row", "column", "value", "expected", "significance"]
-        rows = [[cell["row"], cell["column"], *(f"{cell[name]:.6g}" for name in head[2:])] for cell in strongest]
-        parts += ["\nCells that stand out most; significance in standard deviations", console.table(head, rows)]
-    console.show(*parts, **written)
+    facts = console.facts({"table": size, **told, **console.solved(card)})
+    console.show(facts, *console.outlier_table(strongest), **written)

@@ -9,21 +9,40 @@ from .._validation import require
 from ..iterate import Callback
 from ._shared import console
 from ._shared.interrupts import resumable
-from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, penalty
+from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, penalty, suffixed
 from ._shared.paths import ready_outputs
+from ._shared.table_options import Aside, Decimal, Header, Sheet, Use, read
 
 if TYPE_CHECKING:
+    from ..apps.tables import NamedTable
     from ..estimators import OnlineRobustPCA
 
 
 def run(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A .zarr array, a .npy, .npz or .csv file.")],
-    out: Annotated[Path | None, typer.Option(help="The model file; by default DATA with .safetensors.")] = None,
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="DATA", help="A table (.csv, .tsv, Excel, Parquet), or an array (.zarr, .npy, .npz)."),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", callback=suffixed(".safetensors"), help="The model file; by default DATA with .safetensors."
+        ),
+    ] = None,
     components: Annotated[int | None, typer.Option(min=1, help="Largest number of components.")] = None,
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
+    nonnegative: Annotated[
+        bool,
+        typer.Option("--nonnegative", help="Of a table: parts of at least 0 that add up, for counts and the like."),
+    ] = False,
+    sheet: Sheet = None,
+    header: Header = None,
+    decimal: Decimal = None,
+    use: Use = None,
+    aside: Aside = None,
     forgetting: Annotated[
-        Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the past, from sample to sample.")
+        Any, typer.Option(parser=penalty, metavar="X|auto", help="Of an array: weight of the past, from row to row.")
     ] = "auto",
     checkpoint: Annotated[
         Path | None, typer.Option(help="File to keep the work in; the same command goes on from it.")
@@ -41,17 +60,32 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Learn robust components from data that may be larger than memory, in one pass or on a cluster.
+    """Learn what is normal from a table, or from an array that may be larger than memory. Rows are samples.
 
-    Rows are samples. Without a cluster they are read one after the other, once; on a cluster every chunk of a .zarr
-    array is read where it lies, in several passes. The model is for `unmingle.load` in Python.
+    A table is learnt as a whole, all columns weighed alike; the model knows the columns by their names, and what is
+    usual in each of them. Arrays are read once, row after row, or on a cluster in several passes. The model is for
+    `unmingle apply`, and for `unmingle.load` in Python.
+
+    unmingle fit readings.csv -o readings.safetensors
     """
+    from ..apps.tables import SUFFIXES, stem_of
     from ..estimators import OnlineRobustPCA
     from ._shared.tables import open_rows
 
     on_cluster = scheduler is not None or workers is not None
     _check_cluster(scheduler, workers, checkpoint)
-    rows, target = open_rows(data), out or data.with_suffix(".safetensors")
+    target = out or data.with_name(f"{stem_of(data)}.safetensors")
+    if data.name.lower().endswith(tuple(set(SUFFIXES) - {".npy", ".npz"})) and not on_cluster:
+        if checkpoint is not None or forgetting != "auto":
+            raise typer.BadParameter(
+                "--checkpoint and --forgetting are for arrays (.npy, .zarr), which are read in turn."
+            )
+        table = read(data, sheet, header, decimal, use, aside, nonnegative=nonnegative, least=(2, 2), quiet=quiet)
+        ready_outputs({"--out": target}, {"DATA": data})
+        penalties = {"rank_penalty": rank_penalty, "outlier_penalty": outlier_penalty}
+        _fit_table(table, target, components, penalties, seed, nonnegative=nonnegative, quiet=quiet, as_json=as_json)
+        return
+    rows = open_rows(data)
     ready_outputs({"--out": target, "--checkpoint": checkpoint}, {"DATA": data})
     model = OnlineRobustPCA(
         components,
@@ -74,6 +108,34 @@ def run(
         console.print_json({"data": data, **figures, "model": target})
     elif not quiet:
         console.show(console.facts(_facts(figures)), model=target)
+
+
+def _fit_table(
+    table: "NamedTable", target: Path, components: int | None, penalties: dict[str, Any], seed: int, *,
+    nonnegative: bool, quiet: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Learn a table as a whole, and tell of it."""
+    from ..apps.tables import fit_table
+
+    with console.progress(f"Learning {target.stem}", quiet=quiet) as advance, console.warnings_as_sentences():
+        model = fit_table(
+            table, nonnegative=nonnegative, n_components=components, **penalties, random_state=seed, callback=advance
+        )
+        model.save(target)
+    n, m = table.values.shape
+    figures = {
+        "samples": n,
+        "features": m,
+        "components": int(model.n_components_),
+        "rank_penalty": float(model.rank_penalty_),
+        "outlier_penalty": float(model.outlier_penalty_),
+        "converged": bool(model.converged_),
+    }
+    if as_json:
+        console.print_json({**figures, "columns": list(table.columns), "aside": table.aside, "model": target})
+    elif not quiet:
+        facts = {"table": f"{n} rows of {m} columns", "components": str(figures["components"])}
+        console.show(console.facts(facts), model=target)
 
 
 def _check_cluster(scheduler: str | None, workers: int | None, checkpoint: Path | None) -> None:

@@ -141,6 +141,8 @@ def run(
     from ._shared.tables import read_parts, read_samples
 
     samples = read_samples(data, size, nonnegative=nonnegative)
+    if not quiet:
+        console.say_notes(samples.notes)
     parts = read_parts(background, foreground, samples.X.shape, size) if background and foreground else None
     inputs = {"DATA": data, "--config": config, "--background": background, "--foreground": foreground}
     ready_outputs({"--out": out, "--checkpoint": work}, inputs)

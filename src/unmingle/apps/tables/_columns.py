@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -60,6 +60,7 @@ def classified(
         cells, kind = frame[name], frame[name].dtype.kind
         if kind in "iuf":
             column = _of_numbers(name, cells.to_numpy(np.float64, na_value=np.nan), whole=kind != "f")
+            column = replace(column, kind="numbers") if name in use else column
         elif kind in "mM":
             column = Column(name, "dates", _seconds(cells))
         elif kind == "b":
@@ -87,6 +88,8 @@ def _of_objects(name: str, cells: Sequence[Any], places: Sequence[str], decimal:
     if all(isinstance(cell, str) for cell in cells):
         return _of_text(name, cells, places, decimal, wanted=wanted)
     present = [cell for cell in cells if not _is_nothing(cell)]
+    if not present and wanted:
+        return Column(name, "numbers", np.full(len(cells), np.nan))
     if not present:
         return Column(name, "empty")
     if all(isinstance(cell, int | float | np.number) and not isinstance(cell, bool) for cell in present):
@@ -111,6 +114,8 @@ def _is_nothing(cell: Any) -> bool:
 def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: str, *, wanted: bool) -> Column:
     read = numbers(cells, decimal)
     known = int(np.count_nonzero(~np.isnan(read.values)))
+    if not read.odd and not known and wanted:
+        return Column(name, "numbers", read.values, like=read)
     if not read.odd:
         return _of_numbers(name, read.values, whole=read.whole, like=read)
     first = f"{cells[read.odd[0]].strip()!r} in {places[read.odd[0]]}"

@@ -170,10 +170,14 @@ def _row_names(raw: Raw, columns: Sequence[Column]) -> list[str]:
         return raw.places
     for column in columns:
         if column.kind not in ("numbers", "empty"):
-            names = [" ".join(str(cell).split()).removesuffix(" 00:00:00") for cell in raw.frame[column.name]]
+            names = [_name(cell) for cell in raw.frame[column.name]]
             if len(set(names)) == len(names) and all(names):
                 return names
     return raw.places
+
+
+def _name(cell: Any) -> str:
+    return " ".join(cell.split()) if isinstance(cell, str) else str(cell).removesuffix(" 00:00:00")
 
 
 def _told(kinds: dict[str, Any], columns: Sequence[Column]) -> list[str]:

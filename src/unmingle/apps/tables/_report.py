@@ -200,7 +200,8 @@ def _plots(table: NamedTable, done: SeparatedTable) -> list[str]:
         )
         cut = " It lies far beyond the plot." if abs(values[row - span.start]) < abs(table.values[row, column]) else ""
         value, wanted = table.values[row, column], expected[row, column]
-        caption = f"{table.columns[column]}, {_short_row(table.rows[row])}: {value:.6g}, where {wanted:.6g} was expected.{cut}"
+        place = f"{table.columns[column]}, {_short_row(table.rows[row])}"
+        caption = f"{place}: {value:.6g}, where {wanted:.6g} was expected.{cut}"
         plots.append(report.figure(plot, caption))
     return plots
 
@@ -235,7 +236,12 @@ def _spectrum(table: NamedTable, done: SeparatedTable, cleaned: Cleaned) -> list
 def _certainty(done: SeparatedTable) -> list[str]:
     part, title = done.part, report.heading("How sure this is")
     gap = f"{100 * part.gap:.2g} %"
-    if done.stationarity is not None:
+    if part.sample_gap is not None and done.stationarity is None:
+        words = (
+            "Every row was taken apart on its own, by the patterns of the model. For these patterns, each split is "
+            f"proved to be within {gap} of the best possible one."
+        )
+    elif done.stationarity is not None:
         words = (
             f"Given its patterns, the split of every row is proved to be within {gap} of the best possible one. The "
             "patterns themselves are a solution that no small change improves; another start might find another one."
@@ -259,7 +265,7 @@ def _certainty(done: SeparatedTable) -> list[str]:
         "outliers": "tested cell by cell against the noise of their columns; about "
         f"{share(done.false_share)} of those listed may be false",
         "penalties": f"rank {part.rank_penalty:.4g}, outliers {np.max(part.outlier_penalty):.4g}",
-        "iterations": str(part.n_iter),
+        **({} if part.sample_gap is not None else {"iterations": str(part.n_iter)}),
     }
     return [title, report.paragraph(words), report.facts(facts)]
 

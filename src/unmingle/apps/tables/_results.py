@@ -1,11 +1,13 @@
 """What comes of a table, as files: the cleaned table, the list of outliers, and the parts."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...store import write_atomically
+from ._apply import AppliedTable
 from ._raw import SUFFIXES, Form
 from ._report import report_page
 from ._separate import SeparatedTable
@@ -89,7 +91,13 @@ def stem_of(path: Path) -> str:
 
 
 def places_for(
-    table: Path, out: Path | None, like: Form, *, report: bool = False, parts: bool = False
+    table: Path,
+    out: Path | None,
+    like: Form,
+    *,
+    report: bool = False,
+    parts: bool = False,
+    rows: Sequence[str] = (),
 ) -> dict[str, Path]:
     """Where the results of a table go: beside it, into a folder, or beside a file that is named.
 
@@ -103,6 +111,8 @@ def places_for(
         The form of the file that was read.
     report, parts : bool
         Whether there are to be a page, and the parts of the answer.
+    rows : sequence of str
+        Lists with a line for every row.
 
     Examples
     --------
@@ -118,6 +128,7 @@ def places_for(
         stem, folder, suffix = stem_of(table), out or table.parent, like.suffix
         cleaned = folder / f"{stem}.cleaned{suffix}"
     places = {"cleaned": cleaned, "outliers": folder / f"{stem}.outliers{suffix_of_lists(suffix)}"}
+    places |= {what: folder / f"{stem}.{what}{suffix_of_lists(suffix)}" for what in rows}
     if parts:
         places |= {part: folder / f"{stem}.{part}{suffix}" for part in ("low_rank", "sparse")}
     return places | ({"report": folder / f"{stem}.report.html"} if report else {})
@@ -151,3 +162,17 @@ def write_results(
     if "report" in places:
         with write_atomically(places["report"]) as aside:
             aside.write_text(report_page(name, table, done, cleaned, cells), encoding="utf-8")
+
+
+def write_row_results(rows: Sequence[str], form: Form, done: AppliedTable, places: dict[str, Path]) -> None:
+    """Write the codes and the score of every row under its name."""
+    codes = np.asarray(done.part.codes, np.float64)
+    columns: dict[str, Sequence[Any]] = {
+        f"code {n + 1}": [float(f"{code:.9g}") for code in codes[:, n]] for n in range(codes.shape[1])
+    }
+    write_rows(places["codes"], form_of_lists(places["codes"], form), {"row": list(rows), **columns})
+    if done.scores is not None:
+        scores: dict[str, Sequence[Any]] = {"row": list(rows), "score": [float(f"{s:.9g}") for s in done.scores]}
+        if done.strange is not None:
+            scores["outlier"] = ["yes" if strange else "no" for strange in done.strange]
+        write_rows(places["scores"], form_of_lists(places["scores"], form), scores)

@@ -31,13 +31,14 @@ class SeparatedTable:
     @property
     def low_rank(self) -> Array:
         """What is expected of every cell."""
-        return self.part.low_rank
+        return np.asarray(self.part.low_rank)
 
     @property
     def outliers(self) -> Array:
         """What the solver takes off the table; 0 in most cells."""
         held = np.nan_to_num(self.values - _held(self.values))
-        return self.part.outliers + held if held.any() else self.part.outliers
+        outliers = np.asarray(self.part.outliers)
+        return outliers + held if held.any() else outliers
 
     @cached_property
     def flags(self) -> NDArray[np.bool_]:

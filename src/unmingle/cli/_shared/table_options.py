@@ -33,6 +33,10 @@ Use = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="A column of numbers that was set aside to be used; may be repeated."),
 ]
+Fill = Annotated[bool, typer.Option("--fill/--no-fill", help="Fill the gaps of the cleaned table.")]
+Replace = Annotated[
+    bool, typer.Option("--replace/--no-replace", help="Replace the cells that stand out in the cleaned table.")
+]
 Aside = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="A column to set aside, and to write back unchanged; may be repeated."),
@@ -59,6 +63,5 @@ def read(
         least=least,
     )  # fmt: skip
     if not quiet:
-        for note in table.notes:
-            console.say(f"Note: {note}")
+        console.say_notes(table.notes)
     return table
