@@ -30,21 +30,46 @@ class Solver(StrEnum):
     PCP = "pcp"
 
 
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="PATH",
+        help="Folder for the results, or name of the cleaned table: its suffix tells the format.",
+    ),
+]
+Report = Annotated[bool, typer.Option("--report", help="Write a page with pictures of the table.")]
+Parts = Annotated[
+    bool, typer.Option("--parts", help="Write the low-rank table and the sparse outliers of the answer, too.")
+]
+Components = Annotated[int | None, typer.Option(min=1, help="Largest rank allowed.")]
+Nonnegative = Annotated[
+    bool, typer.Option("--nonnegative", help="Parts of at least 0 that add up: for counts, spectra and the like.")
+]
+Scale = Annotated[ColumnScale, typer.Option(help="Weigh all columns alike, or take them as they are.")]
+Debias = Annotated[
+    bool, typer.Option("--debias/--no-debias", help="Fit the low-rank table anew without the penalties' shrinkage.")
+]
+SolverName = Annotated[
+    Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
+]
+FalseShare = Annotated[
+    float,
+    typer.Option(
+        callback=above_zero(most=1.0), help="Share of the listed outliers that may be false; smaller lists fewer."
+    ),
+]
+Tolerance = Annotated[float, typer.Option(min=0.0, help="Relative duality gap, or stationarity, at which to stop.")]
+MaxIter = Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")]
+Top = Annotated[int, typer.Option(min=0, help="How many outliers to print.")]
+
+
 def run(
     table: TableFile,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="PATH",
-            help="Folder for the results, or name of the cleaned table: its suffix tells the format.",
-        ),
-    ] = None,
-    report: Annotated[bool, typer.Option("--report", help="Write a page with pictures of the table.")] = False,
-    parts: Annotated[
-        bool, typer.Option("--parts", help="Write the low-rank table and the sparse outliers of the answer, too.")
-    ] = False,
+    out: Out = None,
+    report: Report = False,
+    parts: Parts = False,
     fill: Fill = True,
     replace: Replace = True,
     sheet: Sheet = None,
@@ -52,33 +77,17 @@ def run(
     decimal: Decimal = None,
     use: Use = None,
     aside: Aside = None,
-    components: Annotated[int | None, typer.Option(min=1, help="Largest rank allowed.")] = None,
+    components: Components = None,
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
-    nonnegative: Annotated[
-        bool, typer.Option("--nonnegative", help="Parts of at least 0 that add up: for counts, spectra and the like.")
-    ] = False,
-    scale: Annotated[
-        ColumnScale,
-        typer.Option(help="Weigh all columns alike, or take them as they are."),
-    ] = ColumnScale.COLUMNS,
-    debias: Annotated[
-        bool, typer.Option("--debias/--no-debias", help="Fit the low-rank table anew without the penalties' shrinkage.")
-    ] = True,
-    solver: Annotated[
-        Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
-    ] = None,
-    false_share: Annotated[
-        float,
-        typer.Option(
-            callback=above_zero(most=1.0), help="Share of the listed outliers that may be false; smaller lists fewer."
-        ),
-    ] = 0.03,
-    tol: Annotated[
-        float, typer.Option(min=0.0, help="Relative duality gap, or stationarity, at which to stop.")
-    ] = 1e-4,
-    max_iter: Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")] = 500,
-    top: Annotated[int, typer.Option(min=0, help="How many outliers to print.")] = 10,
+    nonnegative: Nonnegative = False,
+    scale: Scale = ColumnScale.COLUMNS,
+    debias: Debias = True,
+    solver: SolverName = None,
+    false_share: FalseShare = 0.03,
+    tol: Tolerance = 1e-4,
+    max_iter: MaxIter = 500,
+    top: Top = 10,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -118,10 +127,8 @@ def run(
         cells = tables.outlier_rows(content, done)
         tables.write_results(content, done, cleaned, cells, places, name=table.name)
     if as_json:
-        notes = {"notes": content.notes, "filled": cleaned.filled, "replaced": cleaned.replaced}
-        console.print_json(
-            {"table": table, **done.card_, **notes, "strongest_outliers": cells[:top], "written": places}
-        )
+        told = {**done.card_, "filled": cleaned.filled, "replaced": cleaned.replaced, "notes": content.notes}
+        console.print_json({"table": table, **told, "strongest_outliers": cells[:top], "written": places})
     elif not quiet:
         _show(done.card_, cleaned, cells[:top], places)
 

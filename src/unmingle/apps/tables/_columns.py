@@ -27,7 +27,7 @@ _FIRST_OF_DATE = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class TableColumn:
     """A column by its name and what it is."""
 
     name: str
@@ -42,7 +42,7 @@ class Column:
 
 def classified(
     frame: Any, places: Sequence[str], *, decimal: str, use: Collection[str] = (), aside: Collection[str] = ()
-) -> Iterator[Column]:
+) -> Iterator[TableColumn]:
     """Tell of each column of a data frame what it is.
 
     Parameters
@@ -62,15 +62,15 @@ def classified(
             column = _of_numbers(name, cells.to_numpy(np.float64, na_value=np.nan), whole=kind != "f")
             column = replace(column, kind="numbers") if name in use else column
         elif kind in "mM":
-            column = Column(name, "dates", _seconds(cells))
+            column = TableColumn(name, "dates", _seconds(cells))
         elif kind == "b":
-            column = Column(name, "text")
+            column = TableColumn(name, "text")
         else:
             column = _of_objects(name, cells.to_numpy(object), places, decimal, wanted=name in use)
         if name in aside:
-            column = Column(name, column.kind if column.kind == "dates" else "aside", column.values)
+            column = TableColumn(name, column.kind if column.kind == "dates" else "aside", column.values)
         elif column.kind == "numbers" and name not in use and _is_id(column, first=place == 0):
-            column = Column(name, "ids", column.values)
+            column = TableColumn(name, "ids", column.values)
         yield column
 
 
@@ -80,25 +80,25 @@ def marks_of(frame: Any, otherwise: str = ".") -> tuple[str, str | None]:
     return decimal_mark((cell for cells in texts for cell in cells[:_SAMPLE] if isinstance(cell, str)), otherwise)
 
 
-def _of_numbers(name: str, values: NDArray[np.float64], *, whole: bool, like: Written | None = None) -> Column:
-    return Column(name, "empty" if np.isnan(values).all() else "numbers", values, whole, like)
+def _of_numbers(name: str, values: NDArray[np.float64], *, whole: bool, like: Written | None = None) -> TableColumn:
+    return TableColumn(name, "empty" if np.isnan(values).all() else "numbers", values, whole, like)
 
 
-def _of_objects(name: str, cells: Sequence[Any], places: Sequence[str], decimal: str, *, wanted: bool) -> Column:
+def _of_objects(name: str, cells: Sequence[Any], places: Sequence[str], decimal: str, *, wanted: bool) -> TableColumn:
     if all(isinstance(cell, str) for cell in cells):
         return _of_text(name, cells, places, decimal, wanted=wanted)
     present = [cell for cell in cells if not _is_nothing(cell)]
     if not present and wanted:
-        return Column(name, "numbers", np.full(len(cells), np.nan))
+        return TableColumn(name, "numbers", np.full(len(cells), np.nan))
     if not present:
-        return Column(name, "empty")
+        return TableColumn(name, "empty")
     if all(isinstance(cell, int | float | np.number) and not isinstance(cell, bool) for cell in present):
         values = np.array([np.nan if _is_nothing(cell) else float(cell) for cell in cells])
         return _of_numbers(name, values, whole=all(isinstance(cell, int | np.integer) for cell in present))
     if all(hasattr(cell, "isoformat") for cell in present):
-        return Column(name, "dates", _seconds(require("pandas", "table").Series([str(cell) for cell in cells])))
+        return TableColumn(name, "dates", _seconds(require("pandas", "table").Series([str(cell) for cell in cells])))
     if all(isinstance(cell, bool) for cell in present):
-        return Column(name, "text")
+        return TableColumn(name, "text")
     texts = ["" if _is_nothing(cell) else _as_text(cell, decimal) for cell in cells]
     return _of_text(name, texts, places, decimal, wanted=wanted)
 
@@ -111,11 +111,11 @@ def _is_nothing(cell: Any) -> bool:
     return cell is None or cell is require("pandas", "table").NA or (cell != cell) is True or str(cell) == "NaT"
 
 
-def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: str, *, wanted: bool) -> Column:
+def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: str, *, wanted: bool) -> TableColumn:
     read = numbers(cells, decimal)
     known = int(np.count_nonzero(~np.isnan(read.values)))
     if not read.odd and not known and wanted:
-        return Column(name, "numbers", read.values, like=read)
+        return TableColumn(name, "numbers", read.values, like=read)
     if not read.odd:
         return _of_numbers(name, read.values, whole=read.whole, like=read)
     first = f"{cells[read.odd[0]].strip()!r} in {places[read.odd[0]]}"
@@ -126,10 +126,10 @@ def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: st
         )
     if known < MOSTLY * (known + len(read.odd)) and not (wanted and known):
         dates = _dates(cells)
-        return Column(name, "text") if dates is None else Column(name, "dates", dates)
+        return TableColumn(name, "text") if dates is None else TableColumn(name, "dates", dates)
     count = "a cell that is no number" if len(read.odd) == 1 else f"{len(read.odd)} cells that are no numbers"
     note = f"Column {name!r} has {count}, {first}{' for example' if len(read.odd) > 1 else ''}; taken as missing."
-    return Column(name, "numbers", read.values, read.whole, read, [note])
+    return TableColumn(name, "numbers", read.values, read.whole, read, [note])
 
 
 def _dates(cells: Sequence[str]) -> NDArray[np.float64] | None:
@@ -158,7 +158,7 @@ def _seconds(dates: Any) -> NDArray[np.float64]:
     return np.where(stamps.isna(), np.nan, seconds)
 
 
-def _is_id(column: Column, *, first: bool) -> bool:
+def _is_id(column: TableColumn, *, first: bool) -> bool:
     """Whether whole numbers, all different, number the rows instead of measuring something."""
     values = column.values
     if values is None or not column.whole or np.isnan(values).any() or len(np.unique(values)) < len(values):

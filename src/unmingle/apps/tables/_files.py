@@ -10,7 +10,7 @@ import numpy as np
 from ..._validation import first_negative
 from ._arrays import read_array
 from ._books import read_book, read_parquet
-from ._columns import Column, classified
+from ._columns import TableColumn, classified
 from ._errors import TableError
 from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TOLD, Raw
 from ._table import KINDS, NamedTable
@@ -164,7 +164,7 @@ def _of_frame(path: Path, raw: Raw, use: set[str], aside: set[str]) -> NamedTabl
     )
 
 
-def _row_names(raw: Raw, columns: Sequence[Column]) -> list[str]:
+def _row_names(raw: Raw, columns: Sequence[TableColumn]) -> list[str]:
     """The first column set aside that tells all rows apart, if there is one."""
     if raw.index and len(set(raw.places)) == len(raw.places):
         return raw.places
@@ -180,7 +180,7 @@ def _name(cell: Any) -> str:
     return " ".join(cell.split()) if isinstance(cell, str) else str(cell).removesuffix(" 00:00:00")
 
 
-def _told(kinds: dict[str, Any], columns: Sequence[Column]) -> list[str]:
+def _told(kinds: dict[str, Any], columns: Sequence[TableColumn]) -> list[str]:
     """What was set aside, but for a first column that obviously holds names."""
     notes = []
     for kind, end in _ENDS.items():

@@ -90,6 +90,10 @@ def stem_of(path: Path) -> str:
     return path.name[: len(path.name) - len(suffix)] if suffix else path.name
 
 
+_NOT_WRITTEN = (".xls", ".ods", ".json", ".feather", ".html", ".pdf", ".safetensors")
+"""Suffixes that somebody could hope for, and that are no names of folders."""
+
+
 def places_for(
     table: Path,
     out: Path | None,
@@ -121,9 +125,9 @@ def places_for(
     >>> [path.name for path in places_for(Path("a.csv"), Path("b.xlsx"), Form(".csv")).values()]
     ['b.xlsx', 'b.outliers.xlsx']
     """
-    if out is not None and not out.is_dir() and full_suffix(out) in SUFFIXES:
-        stem, folder, suffix, cleaned = stem_of(out), out.parent, full_suffix(out), out
+    if out is not None and not out.is_dir() and (full_suffix(out) in SUFFIXES or out.suffix.lower() in _NOT_WRITTEN):
         form_for(out, like)
+        stem, folder, suffix, cleaned = stem_of(out), out.parent, full_suffix(out), out
     else:
         stem, folder, suffix = stem_of(table), out or table.parent, like.suffix
         cleaned = folder / f"{stem}.cleaned{suffix}"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._columns import Column
+from ._columns import TableColumn
 from ._raw import Form
 
 Array = NDArray[Any]
@@ -59,7 +59,7 @@ class NamedTable:
     notes: list[str] = field(default_factory=list)
     times: Array | None = None
     _frame: Any = field(default=None, repr=False)
-    _columns: dict[str, Column] = field(default_factory=dict, repr=False)
+    _columns: dict[str, TableColumn] = field(default_factory=dict, repr=False)
     _blank: bool = False
     _header: bool = True
     _index: bool = False
