@@ -65,18 +65,7 @@ def write_outliers(table: NamedTable, path: Path, cells: list[dict[str, Any]]) -
     columns = {name: [cell[name] for cell in cells] for name in names}
     for name in names[3:]:
         columns[name] = [float(f"{value:.6g}") for value in columns[name]]
-    write_rows(path, form_of_lists(path, table.form), columns)
-
-
-def form_of_lists(path: Path, like: Form) -> Form:
-    """The form of a table beside the results."""
-    return Form(
-        full_suffix(path),
-        like.delimiter if len(like.delimiter) == 1 else ",",
-        like.decimal,
-        like.encoding,
-        like.line_end,
-    )
+    write_rows(path, form_for(path, table.form), columns)
 
 
 def suffix_of_lists(suffix: str) -> str:
@@ -174,9 +163,9 @@ def write_row_results(rows: Sequence[str], form: Form, done: AppliedTable, place
     columns: dict[str, Sequence[Any]] = {
         f"code {n + 1}": [float(f"{code:.9g}") for code in codes[:, n]] for n in range(codes.shape[1])
     }
-    write_rows(places["codes"], form_of_lists(places["codes"], form), {"row": list(rows), **columns})
+    write_rows(places["codes"], form_for(places["codes"], form), {"row": list(rows), **columns})
     if done.scores is not None:
         scores: dict[str, Sequence[Any]] = {"row": list(rows), "score": [float(f"{s:.9g}") for s in done.scores]}
         if done.strange is not None:
             scores["outlier"] = ["yes" if strange else "no" for strange in done.strange]
-        write_rows(places["scores"], form_of_lists(places["scores"], form), scores)
+        write_rows(places["scores"], form_for(places["scores"], form), scores)

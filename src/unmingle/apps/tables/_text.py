@@ -4,6 +4,7 @@ import csv
 import gzip
 import re
 import zipfile
+import zlib
 from collections import Counter
 from io import StringIO
 from pathlib import Path
@@ -88,7 +89,7 @@ def _uncompressed(path: Path) -> tuple[bytes, str, list[str]]:
             notes.append(f"The table is {name} in {path.name}.")
         elif suffix == ".zip":
             raise TableError(f"{path} is damaged: it is no zip archive.")
-    except (OSError, EOFError, zipfile.BadZipFile, RuntimeError, ValueError) as error:
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, ValueError) as error:
         if isinstance(error, TableError):
             raise
         raise TableError(f"{path} is damaged: it cannot be uncompressed.") from error
