@@ -126,6 +126,9 @@ def run(
         cleaned = tables.clean(content, done.low_rank, done.flags, fill=fill, replace=replace)
         cells = tables.outlier_rows(content, done)
         tables.write_results(content, done, cleaned, cells, places, name=table.name)
+        doubt = tables.too_many(done)
+    if doubt:
+        console.say(f"Warning: {doubt}")
     if as_json:
         told = {**done.card_, "filled": cleaned.filled, "replaced": cleaned.replaced, "notes": content.notes}
         console.print_json({"table": table, **told, "strongest_outliers": cells[:top], "written": places})

@@ -14,6 +14,11 @@ from ._separate import SeparatedTable
 from ._table import Array, Cleaned, NamedTable
 from ._write import form_for, full_suffix, write_rows, write_table
 
+_TOO_MANY = 0.1
+"""Share of outliers from which on a table is in doubt,"""
+_A_FEW = 20
+"""if there are so many of them."""
+
 
 def clean(table: NamedTable, expected: Array, flags: Array, *, fill: bool = True, replace: bool = True) -> Cleaned:
     """Put what is expected into cells that are missing and cells that stand out.
@@ -41,6 +46,18 @@ def clean(table: NamedTable, expected: Array, flags: Array, *, fill: bool = True
     changed = gaps | wrong
     values = np.where(changed, wanted, table.values)
     return Cleaned(values, changed, int(np.count_nonzero(gaps)), int(np.count_nonzero(wrong)))
+
+
+def too_many(done: SeparatedTable) -> str | None:
+    """A sentence for a table in which so much stands out that its patterns, and what is expected, are in doubt."""
+    flagged, known = (int(np.count_nonzero(cells)) for cells in (done.flags, ~np.isnan(done.values)))
+    share = flagged / max(known, 1)
+    if share <= _TOO_MANY or flagged < _A_FEW:
+        return None
+    return (
+        f"{100 * share:.0f} % of the cells stand out: the columns may hardly belong together, or differ by factors, as "
+        "amounts do (try their logarithms); look at the report before the cleaned table is used."
+    )
 
 
 def outlier_rows(table: NamedTable, done: SeparatedTable, count: int | None = None) -> list[dict[str, Any]]:

@@ -6,6 +6,8 @@ import re
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -49,10 +51,10 @@ def read_text(path: Path, *, header: bool | None = None, decimal: str | None = N
         notes.append("The file is not UTF-8; it was read as Windows text (cp1252).")
     line_end = "\r\n" if "\r\n" in text[:10_000] else "\n"
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    top = [(number, line) for number, line in enumerate(lines[: 5 * _LOOK]) if line.strip()][:_LOOK]
-    delimiter = _delimiter([line for _, line in top])
-    first = _first_line(top, delimiter)
-    if first > top[0][0]:
+    top = [line for line in lines[: 5 * _LOOK] if line.strip()][:_LOOK]
+    delimiter = _delimiter(top)
+    first, blank_before = _first_line(lines[: 5 * _LOOK], delimiter)
+    if not blank_before:
         notes.append(f"The table begins in line {first + 1}; the lines before it were left out.")
     frame = _cells(path, "\n".join(lines[first:]), delimiter, first)
     names, named = _header(frame.iloc[0].tolist(), frame, header)
@@ -155,18 +157,35 @@ def _delimiter(lines: list[str]) -> str:
     return r"\s+" if by_spaces else ","
 
 
-def _first_line(top: list[tuple[int, str]], delimiter: str) -> int:
-    """The line in which the table begins: the first with as many cells as most, or one fewer for a header of R."""
-    lines = [line for _, line in top]
-    sizes = [_counts([line], delimiter)[0] if line.count('"') % 2 == 0 else 0 for line in lines]
+def _first_line(lines: list[str], delimiter: str) -> tuple[int, bool]:
+    """The line in which the table begins, and whether all lines before it are blank.
+
+    It is the first with as many cells as most have, or with one fewer: R leaves out the name of the first column.
+    """
+    records = list(_records(lines, delimiter))[:_LOOK]
+    if not records:
+        return 0, True
+    sizes = [len(cells) for _, cells in records]
     usual = Counter(sizes).most_common(1)[0][0]
-    for place, ((number, line), size) in enumerate(zip(top, sizes, strict=True)):
-        if size >= usual and not (line.startswith("#") and place + 1 < len(top) and sizes[place + 1] < usual):
-            before = top[place - 1] if place else None
-            if before and sizes[place - 1] == usual - 1 > 0 and not _all_numbers(before[1].split(delimiter)):
-                return before[0]
-            return number
-    return top[0][0]
+    place = next(place for place, size in enumerate(sizes) if size >= usual)
+    if place + 1 < len(sizes) and records[place][1][0].startswith("#") and sizes[place + 1] < usual:
+        place += 1
+    if place and sizes[place - 1] == usual - 1 > 0 and not _all_numbers(records[place - 1][1]):
+        place -= 1
+    return records[place][0], place == 0
+
+
+def _records(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of every line that is not blank, with its number from 0; quoted cells may go over several lines."""
+    if len(delimiter) > 1:
+        yield from ((number, line.split()) for number, line in enumerate(lines) if line.strip())
+        return
+    reader, start = csv.reader([f"{line}\n" for line in lines], delimiter=delimiter, skipinitialspace=True), 0
+    with suppress(csv.Error):
+        for cells in reader:
+            if len(cells) > 1 or "".join(cells).strip():
+                yield start, cells
+            start = reader.line_num
 
 
 def _cells(path: Path, text: str, delimiter: str, first: int) -> Any:
