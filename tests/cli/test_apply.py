@@ -117,6 +117,35 @@ def test_streams_and_trained_networks_take_arrays(run, tmp_path):
         assert np.load(tmp_path / name / "new.cleaned.npy")[4, 5] == pytest.approx(low_rank[4, 5])
 
 
+def test_a_network_trained_on_a_table_knows_its_columns_by_name(run, tmp_path):
+    clean().to_csv(tmp_path / "april.csv", index=False)
+    readings()[list("fedcba")].to_csv(tmp_path / "may.csv", index=False)
+    ended = run("train", "april.csv", "--out", "net.safetensors", "--layers", "2", "--max-steps", "20", "--json")
+    assert ended.code == 0, ended.err
+    model = unmingle.load(tmp_path / "net.safetensors")
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    ended = run("apply", "net.safetensors", "may.csv", "--json")
+    assert ended.code == 0, ended.err
+    assert "5 standard deviations" in ended.err
+    assert pd.read_csv(tmp_path / "applied/may.cleaned.csv").columns.tolist() == list("fedcba")
+    found = [float(row["score"]) for row in rows_of(tmp_path / "applied/may.scores.csv")]
+    assert found == pytest.approx(model.score_samples(readings()).tolist(), rel=1e-6)
+
+
+def test_zarr_arrays_are_read_whole(run, tmp_path):
+    import zarr
+
+    X = clean().to_numpy().copy()
+    X[7, 3] += 50
+    zarr.create_array(tmp_path / "x.zarr", shape=X.shape, chunks=(20, 6), dtype="f8")[:] = X
+    assert run("fit", "x.zarr", "--quiet").code == 0
+    ended = run("apply", "x.safetensors", "x.zarr", "--json")
+    assert ended.code == 0, ended.err
+    strongest = json.loads(ended.out)["strongest_outliers"][0]
+    assert (strongest["row"], strongest["column"]) == ("7", "3")
+    assert np.load(tmp_path / "applied/x.cleaned.npy")[7, 3] == pytest.approx(truth(7, "d"), rel=0.05)
+
+
 def test_images_are_taken_apart(run, tmp_path):
     faces = displaced_faces(30, random_state=0).images[:, ::2, ::2]
     unmingle.RobustPCA(5, random_state=0).fit(faces.reshape(30, -1)).save(tmp_path / "faces.safetensors")

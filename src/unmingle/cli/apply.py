@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..apps.tables import AppliedTable
 
 _MOST_PRINTED = 10
+_UNTESTED = "unmingle fit TABLE writes a model that knows the noise of each column."
 
 
 def run(
@@ -114,6 +115,8 @@ def _table(
         ready_outputs({f"--out ({name})": place for name, place in places.items()}, {"DATA": data, "MODEL": path})
         columns = table.columns if table.named else getattr(model, "feature_names_in_", None)
         done = tables.apply_model(model, table.values, columns=columns)
+        if not done.tested and not quiet:
+            console.say_notes([f"Cells more than {tables.FAR:g} standard deviations away are listed; {_UNTESTED}"])
         cleaned = tables.clean(table, done.low_rank, done.flags, **wanted)
         cells = tables.outlier_rows(table, done)
         tables.write_results(table, done, cleaned, cells, places, name=data.name)

@@ -1,6 +1,6 @@
 """Tables of numbers: read from files with all that stands beside the numbers, taken apart, cleaned, written back."""
 
-from ._apply import AppliedTable, apply_model, fit_table, framed, n_features, read_for
+from ._apply import FAR, AppliedTable, apply_model, fit_table, framed, n_features, read_for
 from ._errors import TableError
 from ._files import is_table, read_table
 from ._pictures import read_pictures, write_pictures
@@ -21,6 +21,7 @@ from ._table import Cleaned, NamedTable
 from ._write import full_suffix, write_table
 
 __all__ = [
+    "FAR",
     "SUFFIXES",
     "AppliedTable",
     "Cleaned",

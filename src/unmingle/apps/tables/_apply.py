@@ -14,7 +14,8 @@ from ...cells import column_scales
 from ...encoder import Encoder
 from ...iterate import Callback
 from ._errors import TableError
-from ._files import read_table
+from ._files import array_table, read_table
+from ._raw import Form
 from ._separate import SeparatedTable
 from ._table import Array, NamedTable
 
@@ -108,7 +109,7 @@ def read_for(model: Any, path: str | PathLike[str], **options: Any) -> NamedTabl
     """
     path = Path(path)
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
-    table = read_table(path, **options, least=(1, 1 if names else n_features(model)))
+    table = _read(path, options)
     if not names or not table.named:
         if table.values.shape[1] != n_features(model):
             raise TableError(
@@ -130,6 +131,19 @@ def read_for(model: Any, path: str | PathLike[str], **options: Any) -> NamedTabl
         listed = ", ".join(map(repr, surplus[:5]))
         table.notes.append(f"The model does not know {listed}{', ...' if len(surplus) > 5 else ''}: carried along.")
     return table.chosen(names)
+
+
+def _read(path: Path, options: dict[str, Any]) -> NamedTable:
+    if path.suffix.lower() != ".zarr" or not path.is_dir():
+        return read_table(path, **options, least=(1, 1))
+    zarr = require("zarr", "dask")
+    try:
+        values = np.asarray(zarr.open_array(path, mode="r")[:])
+    except Exception as error:
+        raise TableError(f"{path} is no readable zarr array.") from error
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        raise TableError(f"{path} holds an array of {values.dtype}, shape {values.shape}; expected 2-D numbers.")
+    return array_table(values, Form(".npy"))
 
 
 def n_features(model: Any) -> int:

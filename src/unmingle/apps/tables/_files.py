@@ -12,8 +12,8 @@ from ._arrays import read_array
 from ._books import read_book, read_parquet
 from ._columns import TableColumn, classified
 from ._errors import TableError
-from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TOLD, Raw
-from ._table import KINDS, NamedTable
+from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TOLD, Form, Raw
+from ._table import KINDS, Array, NamedTable
 from ._text import read_text
 
 _ENDS = {
@@ -74,7 +74,7 @@ def read_table(
     path = Path(path)
     _check_file(path)
     if path.suffix.lower() in ARRAYS:
-        table = _of_array(path)
+        table = array_table(*read_array(path))
     else:
         table = _of_frame(path, _read(path, sheet, header, decimal), set(use), set(aside))
     _check_values(path, table, least)
@@ -122,8 +122,8 @@ def _read(path: Path, sheet: str | None, header: bool | None, decimal: str | Non
     return read_text(path, header=header, decimal=decimal)
 
 
-def _of_array(path: Path) -> NamedTable:
-    values, form = read_array(path)
+def array_table(values: Array, form: Form) -> NamedTable:
+    """An array as a table, whose rows and columns go by their positions, counted from 0."""
     rows, columns = ([str(position) for position in range(size)] for size in values.shape)
     return NamedTable(values, rows, columns, form, whole=np.full(values.shape[1], values.dtype.kind in "iu"))
 

@@ -47,8 +47,8 @@ def read_text(path: Path, *, header: bool | None = None, decimal: str | None = N
     """
     content, suffix, notes = _uncompressed(path)
     text, encoding = _decoded(path, content)
-    if encoding == "cp1252":
-        notes.append("The file is not UTF-8; it was read as Windows text (cp1252).")
+    if encoding in ("cp1252", "latin-1"):
+        notes.append(f"The file is not UTF-8; it was read as Western European text ({encoding}).")
     line_end = "\r\n" if "\r\n" in text[:10_000] else "\n"
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     top = [line for line in lines[: 5 * _LOOK] if line.strip()][:_LOOK]
@@ -129,7 +129,7 @@ def _decoded(path: Path, content: bytes) -> tuple[str, str]:
         raise TableError(f"{path} is {what}; save the table as CSV.")
     if encoding == "utf-8-sig" and not content.startswith(b"\xef\xbb\xbf"):
         encoding = "utf-8"
-    return text, "cp1252" if encoding == "latin-1" else encoding
+    return text, encoding
 
 
 def _counts(lines: list[str], delimiter: str) -> list[int]:
