@@ -121,7 +121,7 @@ def test_header_of_numbers_is_pointed_out(run, tmp_path):
     ended = run("decompose", "years.csv")
     assert ended.code == 0
     assert ended.err == (
-        "Note: The first line was read as column names although they are all numbers; --no-header changes that.\n"
+        "Note: The first line is all numbers, but was read as column names; --no-header reads it as data.\n"
     )
     assert run("decompose", "years.csv", "--quiet") == (0, "", "")
 

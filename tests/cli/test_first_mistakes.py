@@ -60,6 +60,10 @@ def a_twice():
     return text(with_column(np.arange(40) ** 0.5, "g", 6)).replace("g", "a", 1)
 
 
+TEXT_SITE = "as text, and carried along unchanged: 'site'"
+TEXT_ON = "as text, and carried along unchanged: 'on'"
+LATER_DATES = "as dates, and carried along unchanged: 'time'"
+ROW_NUMBERS = "as row numbers, and carried along unchanged: 'customer'"
 UNITS = "\n°C,m,bar,V,A,s\n"
 FROM_R = "a,b,c,d,e,f\n" + readings().to_csv(header=False)
 WORKS = {
@@ -89,18 +93,18 @@ WORKS = {
     "columns.parquet": (lambda path: readings().to_parquet(path), ""),
     "indexed.parquet": (lambda path: readings().set_index(pd.Index(dates())).to_parquet(path), ""),
     "array.npy": (lambda path: np.save(path, readings().to_numpy()), ""),
-    "text.csv": (lambda path: path.write_text(text(with_column(["north", "south"] * 20, "site", 2))), "'site' is text"),
+    "text.csv": (lambda path: path.write_text(text(with_column(["north", "south"] * 20, "site", 2))), TEXT_SITE),
     "dates.csv": (lambda path: path.write_text(text(with_column(dates(), "time"))), ""),
-    "later_dates.csv": (lambda path: path.write_text(text(with_column(dates(), "time", 3))), "'time' is dates"),
+    "later_dates.csv": (lambda path: path.write_text(text(with_column(dates(), "time", 3))), LATER_DATES),
     "german_dates.csv": (lambda path: path.write_text(text(with_column(days()))), ""),
     "times.csv": (lambda path: path.write_text(text(with_column([f"{h % 24}:{h % 60:02}:00" for h in range(40)]))), ""),
-    "ids.csv": (lambda path: path.write_text(text(with_column(range(7000, 7040), "customer", 2))), "numbers of rows"),
+    "ids.csv": (lambda path: path.write_text(text(with_column(range(7000, 7040), "customer", 2))), ROW_NUMBERS),
     "pandas_index.csv": (lambda path: readings().to_csv(path), ""),
-    "flags.csv": (lambda path: path.write_text(text(with_column([True, False] * 20, "on", 6))), "'on' is text"),
-    "empty_column.csv": (lambda path: path.write_text(text(with_column(np.nan, "later", 3))), "'later' is empty"),
+    "flags.csv": (lambda path: path.write_text(text(with_column([True, False] * 20, "on", 6))), TEXT_ON),
+    "empty_column.csv": (lambda path: path.write_text(text(with_column(np.nan, "later", 3))), "left empty: 'later'"),
     "constant.csv": (lambda path: path.write_text(text(with_column(5.0, "same", 3))), ""),
     "twice.csv": (lambda path: path.write_text(a_twice()), "'a'"),
-    "trailing.csv": (lambda path: path.write_text(text().replace("\n", ",\n")), "empty"),
+    "trailing.csv": (lambda path: path.write_text(text().replace("\n", ",\n")), "left empty"),
     "title.csv": (lambda path: path.write_text("Readings of March\n\n" + text()), "begins in line 3"),
     "comments.csv": (lambda path: path.write_text("# made by a logger\n# station 7\n" + text()), "begins in line 3"),
     "blank_lines.csv": (lambda path: path.write_text("\n" + text().replace("\n", "\n\n")), ""),
@@ -209,7 +213,7 @@ def test_a_table_that_lies_on_its_side_is_pointed_out(run, tmp_path):
     ended = run("decompose", "side.csv", "--json")
     assert ended.code == 0
     assert "4 rows and 60 columns" in ended.err
-    assert "turn it round" in ended.err
+    assert "transpose it" in ended.err
 
 
 def test_columns_are_set_aside_or_used_as_told(run, tmp_path):

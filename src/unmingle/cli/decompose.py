@@ -92,11 +92,11 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Clean a table: find the cells that do not fit to the others, and what should stand there and in the gaps.
+    """Clean a table: find cells that do not fit the rest, and estimate what belongs there and in the gaps.
 
-    Writes NAME.cleaned, with gaps filled and outliers replaced, and NAME.outliers, a list of what stood out, in the
-    format of TABLE. Columns of text, dates and numbers of rows are set aside, and written back unchanged. Empty cells,
-    NA and NaN are gaps.
+    Writes NAME.cleaned, with gaps filled and outliers replaced, and NAME.outliers, a list of the outliers, both in the
+    format of TABLE. Columns of text, dates and row numbers are set aside and written back unchanged. Empty cells, NA and NaN
+    are gaps.
 
     unmingle decompose readings.csv --report
 

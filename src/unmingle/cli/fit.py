@@ -72,11 +72,11 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Learn what is normal from a table, or from an array that may be larger than memory. Rows are samples.
+    """Learn what is normal from a table, or from an array that may be larger than memory.
 
-    A table is learnt as a whole, all columns weighed alike; the model knows the columns by their names, and what is
-    usual in each of them. Arrays are read once, row after row, or on a cluster in several passes. The model is for
-    `unmingle apply`, and for `unmingle.load` in Python.
+    Rows are samples. A table is learnt as a whole, with equal weight for all columns; the model keeps their names and
+    what is usual in each. Arrays are read once, row by row, or on a cluster in several passes. Use the model with
+    `unmingle apply`, or `unmingle.load` in Python.
 
     unmingle fit readings.csv -o readings.safetensors
     """

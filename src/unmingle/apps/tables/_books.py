@@ -42,18 +42,18 @@ def read_book(path: Path, *, sheet: str | None = None, header: bool | None = Non
     notes = []
     if sheet is None and len(names) > 1:
         others = ", ".join(map(repr, [other for other in names if other != name][:5]))
-        notes.append(f"Sheet {name!r} was read; --sheet NAME takes another one: {others}.")
+        notes.append(f"Sheet {name!r} was read; --sheet NAME reads another one: {others}.")
     frame = frame.dropna(axis=1, how="all").dropna(axis=0, how="all")
     if frame.empty:
         raise TableError(f"{path}: sheet {name!r} is empty.")
     first = frame.iloc[0].tolist()
     named = header if header is not None else not _all_numbers(first) or len(frame) == 1
     if not named:
-        notes.append("The first row holds numbers, so the columns are numbered; --header takes it for names.")
+        notes.append("The first row holds numbers, so it was read as data; --header reads it as column names.")
     titles = ["" if pandas.isna(cell) else cell for cell in first] if named else [""] * frame.shape[1]
     columns, twice = different_names(titles)
     if twice:
-        notes.append(f"Column names that were there more than once got numbers: {', '.join(map(repr, twice[:5]))}.")
+        notes.append(f"Repeated column names were numbered: {', '.join(map(repr, twice[:5]))}.")
     rows = (frame.iloc[1:] if named else frame).set_axis(columns, axis=1)
     mark, doubt = (decimal, None) if decimal else marks_of(rows)
     places = [f"row {number + 1}" for number in rows.index]
@@ -106,7 +106,7 @@ def read_parquet(path: Path, *, decimal: str | None = None) -> Raw:
             raise
         raise TableError(f"{path} is damaged or no Parquet file.") from error
     columns, twice = different_names(frame.columns)
-    note = f"Column names that were there more than once got numbers: {', '.join(map(repr, twice[:5]))}."
+    note = f"Repeated column names were numbered: {', '.join(map(repr, twice[:5]))}."
     index = not isinstance(frame.index, pandas.RangeIndex)
     places = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in frame.index]
     if not index:

@@ -127,8 +127,9 @@ def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: st
     if known < MOSTLY * (known + len(read.odd)) and not (wanted and known):
         dates = _dates(cells)
         return TableColumn(name, "text") if dates is None else TableColumn(name, "dates", dates)
-    count = "a cell that is no number" if len(read.odd) == 1 else f"{len(read.odd)} cells that are no numbers"
-    note = f"Column {name!r} has {count}, {first}{' for example' if len(read.odd) > 1 else ''}; taken as missing."
+    few = "one cell that is not a number" if len(read.odd) == 1 else f"{len(read.odd)} cells that are not numbers"
+    example = first if len(read.odd) == 1 else f"for example {first}"
+    note = f"Column {name!r} has {few}, {example}; {'it counts' if len(read.odd) == 1 else 'they count'} as missing."
     return TableColumn(name, "numbers", read.values, read.whole, read, [note])
 
 

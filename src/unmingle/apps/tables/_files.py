@@ -16,11 +16,11 @@ from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TOLD, Form, Raw
 from ._table import KINDS, Array, NamedTable
 from ._text import read_text
 
-_ENDS = {
-    "text": "text, and carried along.",
-    "dates": "dates, and carried along.",
-    "ids": "taken for numbers of rows, not for measurements; --use NAME takes such a column all the same.",
-    "empty": "empty, and left so.",
+_NOTES = {
+    "text": "Set aside as text, and carried along unchanged: {}.",
+    "dates": "Set aside as dates, and carried along unchanged: {}.",
+    "ids": "Set aside as row numbers, and carried along unchanged: {}; --use NAME treats such a column as data.",
+    "empty": "Empty, and left empty: {}.",
 }
 _ON_ITS_SIDE = 10
 """So many times as many columns as rows make one think that a table lies on its side."""
@@ -81,8 +81,7 @@ def read_table(
     rows, columns = table.values.shape
     if columns >= _ON_ITS_SIDE * max(rows, 4):
         table.notes.append(
-            f"The table has {rows} rows and {columns} columns; every row should be one sample: turn it round if its "
-            "columns are samples."
+            f"The table has {rows} rows and {columns} columns. Rows should be samples: transpose it if needed."
         )
     if nonnegative:
         _refuse_negative(path, table)
@@ -183,14 +182,12 @@ def _name(cell: Any) -> str:
 def _told(kinds: dict[str, Any], columns: Sequence[TableColumn]) -> list[str]:
     """What was set aside, but for a first column that obviously holds names."""
     notes = []
-    for kind, end in _ENDS.items():
+    for kind, note in _NOTES.items():
         names = [column.name for column in columns if kinds.get(column.name) == kind]
         if kind in ("text", "dates") and names and names[0] == columns[0].name:
             names = names[1:]
         if names:
-            plural = len(names) > 1
-            what = f"Column{'s' if plural else ''} {_listed(names)} {'are' if plural else 'is'}"
-            notes.append(f"{what} {end}")
+            notes.append(note.format(_listed(names)))
     return notes
 
 

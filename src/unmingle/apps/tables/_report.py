@@ -67,8 +67,9 @@ def _opening(name: str, table: NamedTable, done: SeparatedTable, cleaned: Cleane
     card = done.card_
     known = max(rows * columns - card["missing"], 1)
     lead = (
-        f"{counted(rows, 'row')} of {counted(columns, 'column')} of numbers. What belongs together in them was learnt "
-        "from the table itself: it tells what each cell should hold, which cells do not fit, and what is missing."
+        f"{counted(rows, 'row')} and {counted(columns, 'column')} of numbers. From the table itself unmingle learnt "
+        "which columns move together. That gives an expected value for every cell: it shows which cells do not fit, and "
+        "fills the gaps."
     )
     figures = {
         "cells stand out" if card["flagged"] != 1 else "cell stands out": f"{card['flagged']:,}",
@@ -108,8 +109,8 @@ def _picture(table: NamedTable, done: SeparatedTable) -> list[str]:
         f"The table as a picture: {counted(int(done.flags.sum()), 'cell')} marked.",
     )
     caption = (
-        "Every line is a column, from its first row on the left to its last on the right; large numbers of a column "
-        "are bright. Orange: cells that stand out. Blue: gaps."
+        "Each line is a column, with its first row on the left. Bright means large for that column. Orange: cells that "
+        "stand out. Blue: gaps."
     )
     return [report.heading("The table at a glance"), report.figure(plot, caption)]
 
@@ -147,7 +148,7 @@ def _short(name: str) -> str:
 def _strongest(table: NamedTable, done: SeparatedTable, cells: list[dict[str, Any]]) -> list[str]:
     title = report.heading("What stands out most")
     if not cells:
-        return [title, report.paragraph("Nothing: no cell is farther from what is expected of it than noise explains.")]
+        return [title, report.paragraph("Nothing: no cell is further from its expected value than noise explains.")]
     head = ["row", "column", "value", "expected", "standard deviations"]
     lines = [
         [
@@ -159,8 +160,8 @@ def _strongest(table: NamedTable, done: SeparatedTable, cells: list[dict[str, An
     ]
     more = f" The first {MOST_CELLS} of {len(cells):,}." if len(cells) > MOST_CELLS else ""
     words = report.paragraph(
-        "Each of these cells is far from what the rest of its row makes one expect, compared with how far cells of its "
-        f"column usually are.{more}"
+        "Each of these cells is far from what the rest of its row suggests, compared with the usual spread of its "
+        f"column.{more}"
     )
     return [
         title,
@@ -248,8 +249,8 @@ def _certainty(done: SeparatedTable) -> list[str]:
         )
     elif part.converged and part.gap <= 1e-2:
         words = (
-            f"The split is the solution of a mathematical problem with one best value. What was found is proved to be "
-            f"within {gap} of it (the duality gap), however it was found: working longer would change nothing you see."
+            f"The split is the solution of a mathematical problem with one best value. This answer is proved to be within "
+            f"{gap} of it (the duality gap). More work would not change anything you can see."
         )
     elif part.converged:
         words = (

@@ -55,8 +55,8 @@ def too_many(done: SeparatedTable) -> str | None:
     if share <= _TOO_MANY or flagged < _A_FEW:
         return None
     return (
-        f"{100 * share:.0f} % of the cells stand out: the columns may hardly belong together, or differ by factors, as "
-        "amounts do (try their logarithms); look at the report before the cleaned table is used."
+        f"{100 * share:.0f} % of the cells stand out, which is a lot. Perhaps the columns are not related, or values "
+        "differ by large factors (then try their logarithms). Look at the report before you use the cleaned table."
     )
 
 

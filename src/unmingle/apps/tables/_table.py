@@ -11,8 +11,8 @@ from ._columns import TableColumn
 from ._raw import Form
 
 Array = NDArray[Any]
-KINDS = {"text": "text", "dates": "dates", "ids": "numbers of rows", "empty": "nothing", "aside": "what was set aside"}
-"""Why columns are set aside, in words."""
+KINDS = {"text": "text", "dates": "dates", "ids": "row numbers", "empty": "nothing", "aside": "what was set aside"}
+"""What columns hold that are set aside."""
 
 
 class Cleaned(NamedTuple):

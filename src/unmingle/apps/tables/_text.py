@@ -60,12 +60,12 @@ def read_text(path: Path, *, header: bool | None = None, decimal: str | None = N
     names, named = _header(frame.iloc[0].tolist(), frame, header)
     rows = frame.iloc[1:] if named else frame
     if not named:
-        notes.append("The first line holds numbers, so the columns are numbered; --header takes it for names.")
+        notes.append("The first line holds numbers, so it was read as data; --header reads it as column names.")
     elif _all_numbers(names) and header is None:
-        notes.append("The first line was read as column names although they are all numbers; --no-header changes that.")
+        notes.append("The first line is all numbers, but was read as column names; --no-header reads it as data.")
     columns, twice = different_names(names) if named else ([f"column {n + 1}" for n in range(frame.shape[1])], [])
     if twice:
-        notes.append(f"Column names that were there more than once got numbers: {', '.join(map(repr, twice[:5]))}.")
+        notes.append(f"Repeated column names were numbered: {', '.join(map(repr, twice[:5]))}.")
     rows = rows.set_axis(columns, axis=1)
     mark, doubt = (decimal, None) if decimal else marks_of(rows, "," if delimiter == ";" else ".")
     form = Form(suffix, delimiter, mark, encoding, line_end)

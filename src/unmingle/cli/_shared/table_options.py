@@ -31,7 +31,7 @@ Decimal = Annotated[
 ]
 Use = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column of numbers that was set aside to be used; may be repeated."),
+    typer.Option(metavar="COLUMN", help="Treat this column as data although it was set aside; may be repeated."),
 ]
 Fill = Annotated[bool, typer.Option("--fill/--no-fill", help="Fill the gaps of the cleaned table.")]
 Replace = Annotated[
@@ -39,7 +39,7 @@ Replace = Annotated[
 ]
 Aside = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column to set aside, and to write back unchanged; may be repeated."),
+    typer.Option(metavar="COLUMN", help="Set this column aside, and write it back unchanged; may be repeated."),
 ]
 
 
