@@ -95,8 +95,8 @@ def run(
     """Clean a table: find cells that do not fit the rest, and estimate what belongs there and in the gaps.
 
     Writes NAME.cleaned, with gaps filled and outliers replaced, and NAME.outliers, a list of the outliers, both in the
-    format of TABLE. Columns of text, dates and row numbers are set aside and written back unchanged. Empty cells, NA and NaN
-    are gaps.
+    format of TABLE. Columns of text, dates and row numbers are set aside and written back unchanged. Empty cells, NA
+    and NaN are gaps.
 
     unmingle decompose readings.csv --report
 

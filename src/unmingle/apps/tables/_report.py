@@ -68,8 +68,8 @@ def _opening(name: str, table: NamedTable, done: SeparatedTable, cleaned: Cleane
     known = max(rows * columns - card["missing"], 1)
     lead = (
         f"{counted(rows, 'row')} and {counted(columns, 'column')} of numbers. From the table itself unmingle learnt "
-        "which columns move together. That gives an expected value for every cell: it shows which cells do not fit, and "
-        "fills the gaps."
+        "which columns move together. That gives an expected value for every cell: it shows which cells do not "
+        "fit, and fills the gaps."
     )
     figures = {
         "cells stand out" if card["flagged"] != 1 else "cell stands out": f"{card['flagged']:,}",
@@ -249,8 +249,8 @@ def _certainty(done: SeparatedTable) -> list[str]:
         )
     elif part.converged and part.gap <= 1e-2:
         words = (
-            f"The split is the solution of a mathematical problem with one best value. This answer is proved to be within "
-            f"{gap} of it (the duality gap). More work would not change anything you can see."
+            f"The split is the solution of a mathematical problem with one best value. This answer is proved to be "
+            f"within {gap} of it (the duality gap). More work would not change anything you can see."
         )
     elif part.converged:
         words = (
