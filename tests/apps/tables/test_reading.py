@@ -181,3 +181,24 @@ def test_gz_is_packed_again(tmp_path):
     table = tables.read_table(tmp_path / "x.csv.gz")
     tables.write_table(table, tmp_path / "y.csv.gz", table.values, changed=np.zeros(table.values.shape, bool))
     assert gzip.decompress((tmp_path / "y.csv.gz").read_bytes()) == MIXED.to_csv(index=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_id"),
+    [
+        ("customer_id", [5, 3, 9, 1], True),
+        ("station", range(7, 27), True),
+        ("time", np.arange(20) ** 2, True),
+        ("customer_id", [5, 3, 3, 1], False),
+        ("customer_id", [5, 3, 3.5, 1], False),
+        ("visits", np.random.default_rng(0).permutation(1000)[:20], False),
+        ("visits", [1, 2, 3, 4], False),
+    ],
+)
+def test_row_numbers_are_told_from_measurements(tmp_path, name, values, is_id):
+    values = np.asarray(values)
+    frame = pd.DataFrame({name: values, "a": np.sqrt(np.arange(len(values)) + 2.0), "b": 0.5})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    assert tables.read_table(tmp_path / "x.csv").aside == ({name: "ids"} if is_id else {})
+    table = tables.read_table(tmp_path / "x.csv", use=[name])
+    np.testing.assert_array_equal(table.values[:, 0], values)

@@ -19,7 +19,10 @@ FEWEST = 10
 """So many rows are needed to tell a column of running numbers from one of measurements."""
 _SAMPLE = 2000
 """Cells of a column that tell what decimal marks are."""
-_ID = re.compile(r"(?:|.*[\W_])(?:id|nr|no\.|num|index|idx|key|row|uuid)\.?|(?:id|row|index|key)[\W_].*")
+_ID = re.compile(
+    r"(?:|.*[\W_])(?:id|nr|no\.|num|index|idx|key|row|uuid|serial|customer|patient|subject|user|account|order)\.?"
+    r"|(?:id|row|index|key|customer|patient|subject|user|account|order)[\W_].*"
+)
 _DATE = re.compile(
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[T ].*)?|\d{1,2}:\d\d(?::\d\d.*)?"
 )
@@ -168,7 +171,8 @@ def _is_id(column: TableColumn, *, first: bool) -> bool:
         return True
     if len(values) < FEWEST:
         return False
-    return first or bool(np.all(np.diff(values) == 1))
+    steps = np.diff(values)
+    return bool(np.all(steps == 1)) or (first and bool(np.all(steps > 0)))
 
 
 def different_names(names: Iterable[Any]) -> tuple[list[str], list[str]]:
