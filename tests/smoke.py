@@ -9,10 +9,12 @@ from tempfile import TemporaryDirectory
 import dask.array as da
 import numpy as np
 import onnxruntime
+import pandas as pd
 import zarr
 
 import unmingle
 from unmingle.apps import video
+from unmingle.apps.tables import read_table, write_table
 from unmingle.media import StemWriter, open_frames, open_writer, read_sound
 from unmingle.metrics import si_sdr
 from unmingle.synth import low_rank_plus_sparse, song, surveillance_scene
@@ -53,6 +55,18 @@ def clusters():
     assert finds_the_low_rank_part(model.decompose(MADE.X).low_rank)
 
 
+def tables():
+    frame = pd.DataFrame(MADE.X).add_prefix("sensor ")
+    frame.to_csv("x.csv", index=False, sep=";", decimal=",")
+    frame.to_excel("x.xlsx", index=False)
+    frame.to_parquet("x.parquet")
+    for name in ("x.csv", "x.xlsx", "x.parquet"):
+        table = read_table(name)
+        assert np.allclose(table.values, MADE.X)
+        write_table(table, Path(f"again.{name}"), table.values, changed=np.abs(MADE.X) > 1)
+        assert np.allclose(read_table(f"again.{name}").values, MADE.X)
+
+
 def films():
     scene = surveillance_scene(60, 48, 64, random_state=0)
     with open_writer("street.mp4") as writer:
@@ -80,7 +94,7 @@ def commands():
     for arguments in (["demo", "--frames", "20"], ["video", "street.mp4", "--mask", "mask"]):
         subprocess.run([command, *arguments, "--quiet"], check=True)
     told = subprocess.run([command, "decompose", "--help"], check=True, capture_output=True, text=True)
-    assert "A .csv file with a header" in told.stdout, told.stdout
+    assert "Clean a table" in told.stdout, told.stdout
     failed = subprocess.run([command, "decompose", "nowhere.csv"], check=False, capture_output=True, text=True)
     assert failed.stderr == "Error: nowhere.csv does not exist.\n", failed.stderr
 
@@ -88,7 +102,7 @@ def commands():
 if __name__ == "__main__":
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.chdir(folder)
-        for part in (models, streams, encoders, clusters, films, sounds, commands):
+        for part in (models, streams, encoders, clusters, tables, films, sounds, commands):
             part()
             print(f"{part.__name__} work")
         os.chdir("/")

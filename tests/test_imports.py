@@ -13,8 +13,10 @@ OPTIONAL = [
     "distributed",
     "onnx",
     "onnxruntime",
+    "openpyxl",
     "pandas",
     "PIL",
+    "pyarrow",
     "rich",
     "sounddevice",
     "soundfile",
@@ -123,6 +125,28 @@ def test_missing_extra_names_the_command(package, extra):
     done = python(f"from unmingle._validation import require; require({package!r}, {extra!r})", hide=True)
     sentence = f"ImportError: {package} is not installed; install it with: pip install 'unmingle[{extra}]'"
     assert done.stderr.splitlines()[-1] == sentence
+
+
+TABLES_WITHOUT_PANDAS = """
+import os, tempfile
+from pathlib import Path
+import numpy as np
+from unmingle.apps import tables
+os.chdir(tempfile.mkdtemp())
+np.save("x.npy", np.outer(np.arange(1.0, 9.0), [1.0, 2.0, 3.0]))
+table = tables.read_table("x.npy")
+done = tables.separate(table.values, random_state=0)
+cleaned = tables.clean(table, done.low_rank, done.flags)
+tables.write_table(table, Path("y.npy"), cleaned.values, changed=cleaned.changed)
+assert np.load("y.npy").shape == (8, 3)
+Path("x.csv").write_text("a,b,1,2,3,4")
+tables.read_table("x.csv")
+"""
+
+
+def test_arrays_need_no_pandas_and_text_asks_for_it():
+    last = python(TABLES_WITHOUT_PANDAS, hide=True).stderr.splitlines()[-1]
+    assert last.startswith("ImportError: pandas is not installed; install it with: pip install")
 
 
 def test_command_line_without_its_extra_names_the_command():

@@ -33,7 +33,8 @@ def numbers(path):
 
 @pytest.mark.parametrize("options", [[], ["--components", "2"], ["--scale", "none"]])
 def test_spikes_are_listed_by_name_and_the_files_hold_nonnegative_parts(run, tmp_path, counts, options):
-    ended = run("decompose", "counts.csv", "--nonnegative", "--out", "parts", "--top", "3", "--json", *options)
+    wanted = ["--nonnegative", "--out", "parts", "--parts", "--top", "3", "--json", *options]
+    ended = run("decompose", "counts.csv", *wanted)
     assert ended.code == 0, ended.err
     told = json.loads(ended.out)
     listed = {(cell["row"], cell["column"]): cell["deviation"] for cell in told["strongest_outliers"]}
@@ -42,7 +43,7 @@ def test_spikes_are_listed_by_name_and_the_files_hold_nonnegative_parts(run, tmp
     assert (told["rank"], told["missing"], told["converged"]) == (2, 1, True)
     assert told["stationarity"] <= 1e-4
     assert told["gap"] <= 1e-9
-    low_rank, outliers = (numbers(tmp_path / f"parts/counts.{part}.csv") for part in ("low_rank", "outliers"))
+    low_rank, outliers = (numbers(tmp_path / f"parts/counts.{part}.csv") for part in ("low_rank", "sparse"))
     assert min(low_rank.min(), outliers.min()) >= 0
     assert outliers[9, 3] == 0
     assert low_rank[9, 3] == pytest.approx(counts[1][9, 3], rel=0.3)

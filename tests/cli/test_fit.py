@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import zarr
 from command_line import failed
@@ -27,7 +28,7 @@ def data(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".zarr"])
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".zarr"])
 def test_every_format_gives_the_model_of_the_estimator(run, data, suffix):
     ended = run("fit", f"rows{suffix}", "--out", "model.safetensors", "--json")
     assert ended.code == 0, ended.err
@@ -38,6 +39,22 @@ def test_every_format_gives_the_model_of_the_estimator(run, data, suffix):
     assert (told["samples"], told["features"], told["components"]) == (600, 30, model.n_components_)
     assert told["noise_level"] == pytest.approx(model.noise_level_)
     assert told["model"] == "model.safetensors"
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_a_table_is_learnt_as_a_whole_with_the_names_of_its_columns(run, data, name):
+    frame = pd.read_csv(data / "rows.csv")
+    frame.to_parquet(data / "rows.parquet")
+    ended = run("fit", name, "-o", "model.safetensors", "--components", "2", "--json")
+    assert ended.code == 0, ended.err
+    model = unmingle.load(data / "model.safetensors")
+    expected = unmingle.RobustPCA(2, scale="columns", debias=True, random_state=0).fit(frame)
+    assert np.allclose(model.components_, expected.components_, atol=1e-9)
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    told = json.loads(ended.out)
+    assert (told["samples"], told["features"], told["components"], told["aside"]) == (600, 30, 2, {})
+    assert run("fit", name, "--checkpoint", "work.safetensors").code == 2
+    assert failed(run("fit", name, "--nonnegative"), "need numbers of at least 0")
 
 
 def test_the_model_lies_beside_the_data_by_default(run, data):
@@ -99,7 +116,8 @@ def test_bad_input_gets_one_sentence(run, data):
     assert failed(run("fit", "missing.npy"), "missing.npy does not exist")
     assert failed(run("fit", "missing.zarr"), "missing.zarr does not exist")
     assert failed(run("fit", "nonsense.npy"), "nonsense.npy is damaged")
-    assert failed(run("fit", "rows.txt"), "none of .zarr, .npy, .npz and .csv")
+    assert failed(run("fit", "rows.txt"), "rows.txt has no rows of numbers")
+    assert failed(run("fit", "rows.doc"), "rows.doc does not exist")
     assert failed(run("fit", "empty.zarr"), "no readable zarr array")
     assert failed(run("fit", "group.zarr"), "give the path of one of them: inner")
     assert failed(run("fit", "cube.npy"), "shape (2, 2, 2); expected 2 dimensions")

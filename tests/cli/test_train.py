@@ -341,7 +341,7 @@ def test_bad_input_gets_one_sentence(run, data):
     np.save(data / "cube.npy", np.zeros((2, 2, 2)))
     np.save(data / "missing.npy", np.full((5, 4), np.nan))
     assert failed(run("train", "none.npy", *QUICK), "none.npy does not exist")
-    assert failed(run("train", "rows.txt", *QUICK), "none of .csv, .npy and .npz")
+    assert failed(run("train", "rows.txt", *QUICK), "rows.txt has no rows of numbers")
     assert failed(run("train", "cube.npy", *QUICK), "shape (2, 2, 2)")
     assert failed(run("train", "missing.npy", *QUICK), "every entry is missing")
     assert failed(run("train", "rows.npy", *QUICK, "--out", "file/model.safetensors"), "no folder to write to")

@@ -186,3 +186,10 @@ def test_the_first_series_lies_on_top_and_every_class_has_a_style():
     kinds = {kind for one in plot.svg.iter() for kind in one.get("class", "").split()}
     assert {"first", "sixth", "dashed", "dotted"} <= kinds
     assert all(f".{kind}" in style_sheet() for kind in kinds)
+
+
+def test_marks_can_be_given():
+    plot = curves([Series("", [0.0, 4.0], [0.0, 4.0])], x=Axis(marks=[(1.0, "one & a half"), (3.0, "three")]), y=Axis())
+    assert ">one &amp; a half</text>" in plot
+    assert ">three</text>" in plot
+    assert ">2</text>" in plot  # on the other axis

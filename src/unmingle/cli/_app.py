@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from .._validation import is_panic
-from . import align, audio, decompose, demo, export, fit, info, reproduce, train, train_audio, video
+from . import align, apply, audio, decompose, demo, export, fit, info, reproduce, train, train_audio, video
 from ._shared import console
 from ._shared.interrupts import exit_code
 
@@ -16,7 +16,7 @@ USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 """Of click, which typer may carry within itself."""
 
 
-COMMANDS = ("demo", "decompose", "fit", "train", "video", "audio", "align", "export", "info", "reproduce")
+COMMANDS = ("demo", "decompose", "fit", "apply", "train", "video", "audio", "align", "export", "info", "reproduce")
 
 
 class Plain(TyperGroup):
@@ -64,7 +64,7 @@ def unmingle(
     """Split data into a low-rank part, what repeats, and sparse outliers, what stands out."""
 
 
-for command in (demo, decompose, fit, video, audio, align, export, info, reproduce):
+for command in (demo, decompose, fit, apply, video, audio, align, export, info, reproduce):
     app.command(command.__name__.rpartition(".")[2])(command.run)
 train.kinds.command("audio")(train_audio.run)
 app.add_typer(train.kinds, name="train")

@@ -52,6 +52,7 @@ def run(
         raise typer.BadParameter("--height and --width belong together.")
     with console.warnings_as_sentences():
         from ..apps import alignment as app
+        from ..store import write_atomically
 
         images, target = app.read_folder(folder), ready_folder(out)
         shape = None if height is None or width is None else (height, width)
@@ -76,7 +77,8 @@ def run(
         written["page"] = target / "align.html"
         before = aligner.starting_parts(images.images).images
         text = app.report_page(folder.resolve().name, images, done, before, aligner.family)
-        written["page"].write_text(text, encoding="utf-8")
+        with write_atomically(written["page"]) as aside:
+            aside.write_text(text, encoding="utf-8")
     _tell(images, done, aligner, written, quiet=quiet, as_json=as_json)
 
 

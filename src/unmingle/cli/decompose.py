@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ._shared import console
-from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed
-from ._shared.paths import ready_folder
+from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, above_zero
+from ._shared.paths import ready_outputs
+from ._shared.table_options import Aside, Decimal, Fill, Header, Replace, Sheet, TableFile, Use, read
 
 if TYPE_CHECKING:
-    from ..apps.tables import NamedTable, SeparatedTable
+    from ..apps.tables import Cleaned
 
 
 class ColumnScale(StrEnum):
@@ -29,54 +30,90 @@ class Solver(StrEnum):
     PCP = "pcp"
 
 
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="PATH",
+        help="Folder for the results, or name of the cleaned table: its suffix tells the format.",
+    ),
+]
+Report = Annotated[bool, typer.Option("--report", help="Write a page with pictures of the table.")]
+Parts = Annotated[
+    bool, typer.Option("--parts", help="Write the low-rank table and the sparse outliers of the answer, too.")
+]
+Components = Annotated[int | None, typer.Option(min=1, help="Largest rank allowed.")]
+Nonnegative = Annotated[
+    bool, typer.Option("--nonnegative", help="Parts of at least 0 that add up: for counts, spectra and the like.")
+]
+Scale = Annotated[ColumnScale, typer.Option(help="Weigh all columns alike, or take them as they are.")]
+Debias = Annotated[
+    bool, typer.Option("--debias/--no-debias", help="Fit the low-rank table anew without the penalties' shrinkage.")
+]
+SolverName = Annotated[
+    Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
+]
+FalseShare = Annotated[
+    float,
+    typer.Option(
+        callback=above_zero(most=1.0), help="Share of the listed outliers that may be false; smaller lists fewer."
+    ),
+]
+Tolerance = Annotated[float, typer.Option(min=0.0, help="Relative duality gap, or stationarity, at which to stop.")]
+MaxIter = Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")]
+Top = Annotated[int, typer.Option(min=0, help="How many outliers to print.")]
+
+
 def run(
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv file with a header, a .npy or a .npz file.")],
-    out: Annotated[Path | None, typer.Option(help="Folder for the results; by default that of the table.")] = None,
-    components: Annotated[int | None, typer.Option(min=1, help="Largest rank allowed.")] = None,
+    table: TableFile,
+    out: Out = None,
+    report: Report = False,
+    parts: Parts = False,
+    fill: Fill = True,
+    replace: Replace = True,
+    sheet: Sheet = None,
+    header: Header = None,
+    decimal: Decimal = None,
+    use: Use = None,
+    aside: Aside = None,
+    components: Components = None,
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
-    nonnegative: Annotated[
-        bool, typer.Option("--nonnegative", help="Parts of at least 0 that add up: for counts, spectra and the like.")
-    ] = False,
-    scale: Annotated[
-        ColumnScale,
-        typer.Option(help="Weigh all columns alike, or take them as they are."),
-    ] = ColumnScale.COLUMNS,
-    debias: Annotated[
-        bool, typer.Option("--debias/--no-debias", help="Fit the low-rank table anew without the penalties' shrinkage.")
-    ] = True,
-    solver: Annotated[
-        Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
-    ] = None,
-    tol: Annotated[
-        float, typer.Option(min=0.0, help="Relative duality gap, or stationarity, at which to stop.")
-    ] = 1e-4,
-    max_iter: Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")] = 500,
-    top: Annotated[int, typer.Option(min=0, help="How many outliers to list.")] = 10,
+    nonnegative: Nonnegative = False,
+    scale: Scale = ColumnScale.COLUMNS,
+    debias: Debias = True,
+    solver: SolverName = None,
+    false_share: FalseShare = 0.03,
+    tol: Tolerance = 1e-4,
+    max_iter: MaxIter = 500,
+    top: Top = 10,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Split a table into a low-rank table and a table of outliers, and list the cells that stand out most.
+    """Clean a table: find cells that do not fit the rest, and estimate what belongs there and in the gaps.
 
-    Empty cells, NA and NaN are missing: the low-rank table fills them. A first column of text, or without a name, holds
-    the names of the rows. With --nonnegative the table is a sum of nonnegative parts, to which outliers only add, and
-    negative numbers are refused.
+    Writes NAME.cleaned, with gaps filled and outliers replaced, and NAME.outliers, a list of the outliers, both in the
+    format of TABLE. Columns of text, dates and row numbers are set aside and written back unchanged. Empty cells, NA
+    and NaN are gaps.
+
+    unmingle decompose readings.csv --report
+
+    unmingle decompose readings.xlsx -o cleaned.csv --no-fill
     """
     with console.progress(f"Separating {table.name}", quiet=quiet) as advance, console.warnings_as_sentences():
         from ..apps import tables
 
-        content = tables.read_table(table, nonnegative=nonnegative)
-        parts = [f"{table.stem}.{part}{table.suffix}" for part in ("low_rank", "outliers")]
-        written = dict(zip(("low_rank", "outliers"), ((out or table.parent) / name for name in parts), strict=True))
-        ready_folder(out or table.parent)
-        if not quiet and content.header_is_numeric:
-            console.say("Note: the first line was read as column names although they are all numbers.")
+        content = read(table, sheet, header, decimal, use, aside, nonnegative=nonnegative, least=(2, 2), quiet=quiet)
+        places = tables.places_for(table, out, content.form, report=report, parts=parts)
+        ready_outputs({f"--out ({name})": path for name, path in places.items()}, {"TABLE": table})
         done = tables.separate(
             content.values,
             scale=None if scale is ColumnScale.NONE else scale.value,
             debias=debias,
             nonnegative=nonnegative,
+            false_share=false_share,
             n_components=components,
             rank_penalty=rank_penalty,
             outlier_penalty=outlier_penalty,
@@ -86,29 +123,26 @@ def run(
             callback=advance,
             random_state=seed,
         )
-        for name, path in written.items():
-            content.write(path, getattr(done, name))
-    strongest = [_cell(content, done, row, column) for row, column in done.strongest(top)]
+        cleaned = tables.clean(content, done.low_rank, done.flags, fill=fill, replace=replace)
+        cells = tables.outlier_rows(content, done)
+        tables.write_results(content, done, cleaned, cells, places, name=table.name)
+        doubt = tables.too_many(done)
+    if doubt:
+        console.say(f"Warning: {doubt}")
     if as_json:
-        console.print_json({"table": table, **done.card_, "strongest_outliers": strongest, "written": written})
+        told = {**done.card_, "filled": cleaned.filled, "replaced": cleaned.replaced, "notes": content.notes}
+        console.print_json({"table": table, **told, "strongest_outliers": cells[:top], "written": places})
     elif not quiet:
-        _show(done.card_, strongest, written)
+        _show(done.card_, cleaned, cells[:top], places)
 
 
-def _cell(table: "NamedTable", done: "SeparatedTable", row: int, column: int) -> dict[str, Any]:
-    value, expected = float(done.values[row, column]), float(done.low_rank[row, column])
-    names = {"row": table.rows[row], "column": table.columns[column]}
-    found = {"value": value, "expected": expected, "deviation": value - expected}
-    return {**names, **found, "significance": float(done.part.significance[row, column])}
-
-
-def _show(card: dict[str, Any], strongest: list[dict[str, Any]], written: dict[str, Path]) -> None:
+def _show(card: dict[str, Any], cleaned: "Cleaned", strongest: list[dict[str, Any]], written: dict[str, Path]) -> None:
     size = f"{card['rows']} x {card['columns']}, {card['missing']} missing"
     share = 100 * card["flagged"] / max(card["rows"] * card["columns"] - card["missing"], 1)
-    told = {"typical deviation": f"{card['typical_deviation']:.3g}", "flagged": f"{card['flagged']} ({share:.2g} %)"}
-    parts: list[Any] = [console.facts({"table": size, **console.solved(card), **told})]
-    if strongest:
-        head = ["row", "column", "value", "expected", "deviation", "significance"]
-        rows = [[cell["row"], cell["column"], *(f"{cell[name]:.6g}" for name in head[2:])] for cell in strongest]
-        parts += ["\nCells that stand out most; significance in standard deviations", console.table(head, rows)]
-    console.show(*parts, **written)
+    told = {
+        "outliers": f"{card['flagged']} of the cells ({share:.2g} %)",
+        "cleaned": f"{cleaned.filled} gaps filled, {cleaned.replaced} outliers replaced",
+        "typical deviation": f"{card['typical_deviation']:.3g}",
+    }
+    facts = console.facts({"table": size, **told, **console.solved(card)})
+    console.show(facts, *console.outlier_table(strongest), **written)

@@ -24,7 +24,9 @@ def run(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where the data are; by default the variable UNMINGLE_DATA tells."),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results go.")] = Path("unmingle-reproduce"),
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FOLDER", help="Where results go.")] = Path(
+        "unmingle-reproduce"
+    ),
     max_steps: Annotated[int, typer.Option(min=1, help="Training steps of an encoder at most, of 64 samples.")] = 1000,
     jobs: Annotated[
         int, typer.Option(min=-1, help="Processes of table1 and audio; -1 for as many as processors.")

@@ -16,7 +16,7 @@ from ..learn import LOSSES
 from ._shared import console
 from ._shared.config import take_settings
 from ._shared.interrupts import resumable
-from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, one_of
+from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, one_of, suffixed
 from ._shared.paths import ready_outputs
 
 if TYPE_CHECKING:
@@ -56,7 +56,12 @@ def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
 
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="A .npy, .npz or .csv file, or a folder of images.")]
-Out = Annotated[Path, typer.Option(help="The model file to write, such as model.safetensors.")]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--out", callback=suffixed(".safetensors"), help="The model file to write, such as model.safetensors."
+    ),
+]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -141,6 +146,8 @@ def run(
     from ._shared.tables import read_parts, read_samples
 
     samples = read_samples(data, size, nonnegative=nonnegative)
+    if not quiet:
+        console.say_notes(samples.notes)
     parts = read_parts(background, foreground, samples.X.shape, size) if background and foreground else None
     inputs = {"DATA": data, "--config": config, "--background": background, "--foreground": foreground}
     ready_outputs({"--out": out, "--checkpoint": work}, inputs)

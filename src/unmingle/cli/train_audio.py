@@ -33,7 +33,11 @@ Data = Annotated[
 Out = Annotated[
     Path,
     typer.Option(
-        callback=suffixed(".safetensors"), metavar="FILE", help="The model file to write, such as voice.safetensors."
+        "-o",
+        "--out",
+        callback=suffixed(".safetensors"),
+        metavar="FILE",
+        help="The model file to write, such as voice.safetensors.",
     ),
 ]
 Music = Annotated[

@@ -51,6 +51,8 @@ class Axis:
     """Distances of marks to choose from, rising; by default 1, 2, 2.5 and 5 times powers of ten."""
     words: Callable[[float, float], str] = _number
     """What to write at a number, given the distance of marks as well."""
+    marks: Sequence[tuple[float, str]] = ()
+    """Where to have marks, and what to write there, in place of steps and words."""
 
     def place(self, value: float) -> float:
         """The number itself or its logarithm; NaN if it has no place on the axis."""
@@ -160,6 +162,8 @@ def _fitted(axis: Axis, values: Iterable[float], most: int, *, outwards: bool = 
         return _Scale(axis, first, last, [(10.0**power, _power(power)) for power in powers])
     if high - low <= 1e-9 * max(abs(low), abs(high)):
         high = low + (abs(low) or 1.0)
+    if axis.marks:
+        return _Scale(axis, low, high, [(value, escape(words)) for value, words in axis.marks])
     step = _step((high - low) / most, axis.steps)
     if outwards:
         low, high = step * math.floor(low / step + 1e-6), step * math.ceil(high / step - 1e-6)

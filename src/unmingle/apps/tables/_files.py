@@ -1,64 +1,48 @@
-"""Tables of numbers in files: read with the names of their rows and columns, written back in the same format."""
+"""Tables of numbers in files: read with the names of their rows and columns, and all that stands beside the numbers."""
 
-import csv
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from io import StringIO
+from collections.abc import Collection, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ... import store
-from ..._numpy_files import (
-    ArrayHeader,
-    DamagedError,
-    check_memory,
-    npy_header,
-    npz_header,
-    npz_names,
-    read_npy,
-    read_npz,
-)
 from ..._validation import first_negative
+from ._arrays import read_array
+from ._books import read_book, read_parquet
+from ._columns import TableColumn, classified
+from ._errors import TableError
+from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TOLD, Form, Raw
+from ._table import KINDS, Array, NamedTable
+from ._text import read_text
 
-Array = NDArray[Any]
-
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
-KINDS_OF_NUMBERS = "biuf"
-
-
-class TableError(ValueError):
-    """A file that holds no usable table, with the reason in one sentence."""
-
-
-@dataclass(frozen=True, eq=False)
-class NamedTable:
-    """Numbers with the names of their rows and columns.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows, n_columns)
-        The numbers; NaN where a cell is missing.
-    rows, columns : sequence of str
-        Names; where the file has none, lines of a .csv file, or positions, counted from 0, in an array.
-    write : callable
-        `write(path, values)` writes other values in the format, and under the names, of the file that was read.
-    header_is_numeric : bool
-        The names of the columns are numbers: perhaps the file has no header.
-    """
-
-    values: Array
-    rows: Sequence[str]
-    columns: Sequence[str]
-    write: Callable[[Path, Array], None]
-    header_is_numeric: bool = False
+_NOTES = {
+    "text": "Set aside as text, and carried along unchanged: {}.",
+    "dates": "Set aside as dates, and carried along unchanged: {}.",
+    "ids": "Set aside as row numbers, and carried along unchanged: {}; --use NAME treats such a column as data.",
+    "empty": "Empty, and left empty: {}.",
+}
+_ON_ITS_SIDE = 10
+"""So many times as many columns as rows make one think that a table lies on its side."""
+MOST_NAMED = 5
+"""So many columns are named in a note."""
 
 
-def read_table(path: str | PathLike[str], *, nonnegative: bool = False) -> NamedTable:
-    """Read a table from a .csv file with a header, a .npy file or a .npz file.
+def read_table(
+    path: str | PathLike[str],
+    *,
+    nonnegative: bool = False,
+    sheet: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
+    use: Collection[str] = (),
+    aside: Collection[str] = (),
+    least: tuple[int, int] = (1, 2),
+) -> NamedTable:
+    """Read a table from a text file (.csv, .tsv, .txt, also compressed), Excel, Parquet, .npy or .npz.
+
+    What stands between cells, decimal commas, the encoding, a missing header, dates, text and numbers of rows are
+    noticed. Columns that hold no measurements are set aside; they are written back with the results.
 
     Parameters
     ----------
@@ -66,11 +50,21 @@ def read_table(path: str | PathLike[str], *, nonnegative: bool = False) -> Named
         The file.
     nonnegative : bool
         Whether negative numbers are refused.
+    sheet : str, optional
+        Name or number, from 1, of the sheet of an Excel file; None for the first one.
+    header : bool, optional
+        Whether the first line holds the names of the columns; None for what it looks like.
+    decimal : {".", ","}, optional
+        The decimal mark; None for what it looks like.
+    use, aside : collections of str
+        Columns that are numbers to work with, or are not, whatever they look like.
+    least : pair of int
+        Fewest rows and columns.
 
     Returns
     -------
     NamedTable
-        At least one row and two columns; every number is finite or missing.
+        Every number is finite or missing.
 
     Raises
     ------
@@ -78,31 +72,147 @@ def read_table(path: str | PathLike[str], *, nonnegative: bool = False) -> Named
         The file is missing, damaged, or holds something else than a table of numbers.
     """
     path = Path(path)
-    readers = {".csv": _read_csv, ".npy": _read_npy, ".npz": _read_npz}
-    if not path.exists():
-        raise TableError(f"{path} does not exist.")
-    if not path.is_file():
-        raise TableError(f"{path} is not a file; give the path of a .csv, .npy or .npz file.")
-    if path.suffix.lower() not in readers:
-        raise TableError(f"{path} is none of .csv, .npy and .npz; convert it to one of these.")
-    if path.stat().st_size == 0:
-        raise TableError(f"{path} is empty.")
-    table = readers[path.suffix.lower()](path)
-    _check_values(path, table)
+    _check_file(path)
+    if path.suffix.lower() in ARRAYS:
+        table = array_table(*read_array(path))
+    else:
+        table = _of_frame(path, _read(path, sheet, header, decimal), set(use), set(aside))
+    _check_values(path, table, least)
+    rows, columns = table.values.shape
+    if columns >= _ON_ITS_SIDE * max(rows, 4):
+        table.notes.append(
+            f"The table has {rows} rows and {columns} columns. Rows should be samples: transpose it if needed."
+        )
     if nonnegative:
         _refuse_negative(path, table)
     return table
 
 
-def _check_shape(path: Path, n_rows: int, n_columns: int) -> None:
+def is_table(path: Path) -> bool:
+    """Whether the name of a file is that of a table."""
+    return path.name.lower().endswith(SUFFIXES)
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        near = sorted(other.name for other in path.parent.glob(f"{path.stem}.*") if is_table(other))
+        raise TableError(f"{path} does not exist{f'; there is {near[0]}' if near else ''}.")
+    if not path.is_file():
+        raise TableError(f"{path} is not a file; give the path of a table: {TOLD}.")
+    if path.suffix.lower() in (".xls", ".ods", ".numbers"):
+        raise TableError(f"{path} is of a kind that is not read; save it as .xlsx or .csv.")
+    if not is_table(path):
+        raise TableError(f"{path} is none of {TOLD}; convert it to one of these.")
+    if path.stat().st_size == 0:
+        raise TableError(f"{path} is empty.")
+
+
+def _read(path: Path, sheet: str | None, header: bool | None, decimal: str | None) -> Raw:
+    """Read a file by what it is, which its name may not tell."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    suffix = path.suffix.lower()
+    if suffix in PARQUETS or start == b"PAR1":
+        return read_parquet(path, decimal=decimal)
+    if suffix in BOOKS or (start == b"PK\x03\x04" and b"xl/workbook" in path.read_bytes()):
+        return read_book(path, sheet=sheet, header=header, decimal=decimal)
+    if sheet is not None:
+        raise TableError(f"{path} is no Excel file, so it has no sheet {sheet!r}; leave --sheet out.")
+    return read_text(path, header=header, decimal=decimal)
+
+
+def array_table(values: Array, form: Form) -> NamedTable:
+    """An array as a table, whose rows and columns go by their positions, counted from 0."""
+    rows, columns = ([str(position) for position in range(size)] for size in values.shape)
+    return NamedTable(values, rows, columns, form, whole=np.full(values.shape[1], values.dtype.kind in "iu"))
+
+
+def _of_frame(path: Path, raw: Raw, use: set[str], aside: set[str]) -> NamedTable:
+    names = list(raw.frame.columns)
+    unknown = sorted((use | aside) - set(names))
+    if unknown:
+        raise TableError(f"{path} has no column {unknown[0]!r}; it has {_listed(names)}.")
+    if raw.blank and names[0] not in use:
+        aside = aside | {names[0]}
+    columns = list(classified(raw.frame, raw.places, decimal=raw.form.decimal, use=use, aside=aside))
+    taken = [column for column in columns if column.kind == "numbers"]
+    kinds = {column.name: column.kind for column in columns if column.kind != "numbers"}
+    refused = sorted(use & kinds.keys())
+    if refused:
+        raise TableError(f"{path}: column {refused[0]!r} holds {KINDS[kinds[refused[0]]]}, not numbers.")
+    values = np.column_stack([column.values for column in taken if column.values is not None]) if taken else None
+    notes = [*raw.notes, *(note for column in taken for note in column.notes), *_told(kinds, columns)]
+    if raw.doubt and any(column.like is not None for column in taken):
+        meant = raw.doubt.replace(",", "." if raw.form.decimal == "," else "")
+        notes.append(f"Numbers such as {raw.doubt} were read as {meant}; --decimal . or --decimal , changes that.")
+    times = next((column.values for column in columns if column.kind == "dates"), None)
+    return NamedTable(
+        np.zeros((len(raw.frame), 0)) if values is None else values,
+        _row_names(raw, columns),
+        [column.name for column in taken],
+        raw.form,
+        aside={name: str(kind) for name, kind in kinds.items()},
+        whole=np.array([column.whole for column in taken], bool),
+        notes=notes,
+        times=times,
+        _frame=raw.frame,
+        _columns={column.name: column for column in columns},
+        _blank=raw.blank,
+        _header=raw.header,
+        _index=raw.index,
+    )
+
+
+def _row_names(raw: Raw, columns: Sequence[TableColumn]) -> list[str]:
+    """The first column set aside that tells all rows apart, if there is one."""
+    if raw.index and len(set(raw.places)) == len(raw.places):
+        return raw.places
+    for column in columns:
+        if column.kind not in ("numbers", "empty"):
+            names = [_name(cell) for cell in raw.frame[column.name]]
+            if len(set(names)) == len(names) and all(names):
+                return names
+    return raw.places
+
+
+def _name(cell: Any) -> str:
+    return " ".join(cell.split()) if isinstance(cell, str) else str(cell).removesuffix(" 00:00:00")
+
+
+def _told(kinds: dict[str, Any], columns: Sequence[TableColumn]) -> list[str]:
+    """What was set aside, but for a first column that obviously holds names."""
+    notes = []
+    for kind, note in _NOTES.items():
+        names = [column.name for column in columns if kinds.get(column.name) == kind]
+        if kind in ("text", "dates") and names and names[0] == columns[0].name:
+            names = names[1:]
+        if names:
+            notes.append(note.format(_listed(names)))
+    return notes
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(map(repr, names[:MOST_NAMED])) + more
+
+
+def _check_values(path: Path, table: NamedTable, least: tuple[int, int]) -> None:
+    n_rows, n_columns = table.values.shape
     if n_rows == 0:
         raise TableError(f"{path} has no rows of numbers.")
-    if n_columns < 2:
-        raise TableError(f"{path} has too few columns of numbers: expected at least 2; got {n_columns}.")
-
-
-def _check_values(path: Path, table: NamedTable) -> None:
-    _check_shape(path, *table.values.shape)
+    if n_columns < least[1]:
+        set_aside = [name for name, kind in table.aside.items()]
+        others = f"; {_listed(set_aside)} {'is' if len(set_aside) == 1 else 'are'} set aside" if set_aside else ""
+        if set_aside and all(kind == "empty" for kind in table.aside.values()):
+            others = "; all others are missing"
+        raise TableError(
+            f"{path} has too few columns of numbers: expected at least {least[1]}; got {n_columns}{others}."
+        )
+    if n_rows < least[0]:
+        raise TableError(
+            f"{path} has {n_rows} row{'s' if n_rows > 1 else ''} of numbers; expected at least {least[0]}: what is "
+            "normal is learnt from many rows."
+        )
     infinite = np.argwhere(np.isinf(table.values))
     if infinite.size:
         row, column = infinite[0]
@@ -120,147 +230,3 @@ def _refuse_negative(path: Path, table: NamedTable) -> None:
             f"{path} holds {table.values[place]:g} in row {row!r}, column {column!r}, but nonnegative parts need "
             "numbers of at least 0; make it 0, or leave the cell empty (or NaN) if its value is unknown."
         )
-
-
-def _read_csv(path: Path) -> NamedTable:
-    text = _text(path)
-    header_line = next(line for line in text.splitlines() if line.strip())
-    delimiter = max(",;\t", key=header_line.count)
-    lines = _csv_lines(path, text, delimiter)
-    header = [name.strip() for name in next(lines)[1]]
-    places, first, values = [], [], []
-    for number, cells in lines:
-        if len(cells) != len(header):
-            raise TableError(f"{path}, line {number}: expected {len(header)} cells as in the header; got {len(cells)}.")
-        places.append(f"line {number}")
-        first.append(cells[0])
-        values.append(_numbers(path, number, header[1:], cells[1:]))
-    numbers = np.array(values, dtype=np.float64).reshape(len(values), len(header) - 1)
-    leading = _leading_numbers(first) if header[0] else None
-    if leading is None:
-        corner, rows, columns = [header[0]], first, header[1:]
-    else:
-        corner, rows, columns = [], places, header
-        numbers = np.column_stack([leading, numbers])
-
-    def write(target: Path, values: Array) -> None:
-        with store.write_atomically(target) as aside, aside.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-            writer.writerow([*corner, *columns])
-            for name, line in zip(rows, values, strict=True):
-                writer.writerow([name, *line.tolist()] if corner else line.tolist())
-
-    return NamedTable(numbers, rows, columns, write, header_is_numeric=all(map(_is_number, header)))
-
-
-def _text(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TableError(f"{path} is not UTF-8 text; save it as CSV in UTF-8.") from error
-    if not text.strip():
-        raise TableError(f"{path} is empty.")
-    return text
-
-
-def _csv_lines(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of every line that is not blank."""
-    reader = csv.reader(StringIO(text), delimiter=delimiter)
-    try:
-        for cells in reader:
-            if len(cells) > 1 or "".join(cells).strip():
-                yield reader.line_num, cells
-    except csv.Error as error:
-        raise TableError(f"{path}, line {reader.line_num}: {error}.") from error
-
-
-def _numbers(path: Path, line: int, columns: Sequence[str], cells: Sequence[str]) -> list[float]:
-    try:
-        return [float(cell) for cell in cells]
-    except ValueError:
-        return [_number(path, line, column, cell) for column, cell in zip(columns, cells, strict=True)]
-
-
-def _number(path: Path, line: int, column: str, cell: str) -> float:
-    try:
-        return float("nan") if cell.strip().lower() in MISSING else float(cell)
-    except ValueError:
-        raise TableError(
-            f"{path}, line {line}: expected a number in column {column!r}; got {cell!r}. "
-            "Only the first column may hold text (the names of the rows): remove the others or turn them into numbers."
-        ) from None
-
-
-def _leading_numbers(cells: Sequence[str]) -> list[float] | None:
-    """Return the first column as numbers, or None if it holds names."""
-    try:
-        return [float("nan") if cell.strip().lower() in MISSING else float(cell) for cell in cells]
-    except ValueError:
-        return None
-
-
-def _is_number(cell: str) -> bool:
-    return bool(cell) and _leading_numbers([cell]) is not None and cell.lower() not in MISSING
-
-
-def _positions(count: int) -> Sequence[str]:
-    return [str(position) for position in range(count)]
-
-
-def _read_npy(path: Path) -> NamedTable:
-    try:
-        _check_header(path, npy_header(path))
-        values = read_npy(path)
-    except DamagedError:
-        raise TableError(_unreadable(path, "one 2-D array of numbers saved with numpy.save")) from None
-
-    def write(target: Path, numbers: Array) -> None:
-        with store.write_atomically(target) as aside:
-            np.save(aside, numbers, allow_pickle=False)
-
-    return _array_table(values, write)
-
-
-def _read_npz(path: Path) -> NamedTable:
-    try:
-        name = _array_name(path, npz_names(path))
-        _check_header(path, npz_header(path, name))
-        values = read_npz(path, name)
-    except DamagedError:
-        raise TableError(_unreadable(path, "arrays of numbers saved with numpy.savez")) from None
-
-    def write(target: Path, numbers: Array) -> None:
-        with store.write_atomically(target) as aside:
-            arrays: dict[str, Any] = {name: numbers}
-            np.savez_compressed(aside, **arrays)
-
-    return _array_table(values, write)
-
-
-def _array_name(path: Path, names: Sequence[str]) -> str:
-    if "X" in names:
-        return "X"
-    if len(names) == 1:
-        return names[0]
-    found = ", ".join(names[:10]) or "none"
-    raise TableError(f"{path}: expected a single array or one named X; got {found}.")
-
-
-def _unreadable(path: Path, expected: str) -> str:
-    return f"{path} is damaged or holds Python objects; expected {expected}."
-
-
-def _check_header(path: Path, header: ArrayHeader) -> None:
-    """Refuse an array that is no table of numbers, or too large for the memory, before it is read."""
-    if len(header.shape) != 2:
-        raise TableError(
-            f"{path} holds an array of shape {header.shape}; expected 2 dimensions, one sample per row: reshape it."
-        )
-    if header.dtype.kind not in KINDS_OF_NUMBERS:
-        raise TableError(f"{path} holds an array of type {header.dtype}; expected real numbers.")
-    _check_shape(path, *header.shape)
-    check_memory(header)
-
-
-def _array_table(values: Array, write: Callable[[Path, Array], None]) -> NamedTable:
-    return NamedTable(values, _positions(values.shape[0]), _positions(values.shape[1]), write)

@@ -13,6 +13,9 @@ from ...penalties import robust_scale
 
 Array = NDArray[Any]
 
+_FARTHEST = 1e8
+"""Times the median size of the numbers of a column, zeros aside, no number is taken for larger."""
+
 
 @dataclass(frozen=True, eq=False)
 class SeparatedTable:
@@ -22,27 +25,36 @@ class SeparatedTable:
     part: Decomposition
     stationarity: float | None = None
     """Of nonnegative parts, see `unmingle.RobustNMF`; their ``part.gap`` is the largest of the samples' own."""
+    false_share: float = 0.03
+    """Share of false ones among the flags."""
 
     @property
     def low_rank(self) -> Array:
         """What is expected of every cell."""
-        return self.part.low_rank
+        return np.asarray(self.part.low_rank)
 
     @property
     def outliers(self) -> Array:
         """What the solver takes off the table; 0 in most cells."""
-        return self.part.outliers
+        held = np.nan_to_num(self.values - _held(self.values))
+        outliers = np.asarray(self.part.outliers)
+        return outliers + held if held.any() else outliers
 
     @cached_property
     def flags(self) -> NDArray[np.bool_]:
         """Which cells stand out; see `Decomposition.flags`."""
-        return np.asarray(self.part.flags())
+        return np.asarray(self.part.flags(self.false_share))
 
-    def strongest(self, count: int) -> list[tuple[int, int]]:
-        """Row and column of the cells that stand out most."""
-        sizes = np.where(self.flags, np.abs(self.part.significance), 0)
-        places = [divmod(int(place), sizes.shape[1]) for place in np.argsort(sizes, axis=None)[::-1][:count]]
-        return [place for place in places if sizes[place] > 0]
+    @cached_property
+    def significance(self) -> Array:
+        """Deviation of each cell in standard deviations of its column; see `Decomposition.significance`."""
+        return np.asarray(self.part.significance)
+
+    def strongest(self, count: int | None = None) -> list[tuple[int, int]]:
+        """Row and column of the cells that stand out, at most so many, the strongest first."""
+        places = np.argwhere(self.flags)
+        order = np.argsort(-np.abs(self.significance[self.flags]), kind="stable")[:count]
+        return [(int(row), int(column)) for row, column in places[order]]
 
     @property
     def card_(self) -> dict[str, Any]:
@@ -72,6 +84,7 @@ def separate(
     debias: bool = True,
     nonnegative: bool = False,
     solver: str | None = None,
+    false_share: float = 0.03,
     **options: Any,
 ) -> SeparatedTable:
     """Decompose a table, all columns weighed alike unless told otherwise, and tell which cells stand out.
@@ -91,6 +104,8 @@ def separate(
     solver : {"proximal", "alternating", "pcp"}, optional
         That of `unmingle.decompose`; None for "alternating" with ``n_components`` and "proximal" without. Nonnegative
         parts have but one.
+    false_share : float
+        Expected share of false ones among the cells that are said to stand out.
     **options
         Those of `unmingle.decompose`, or of `unmingle.RobustNMF` and its ``fit``.
 
@@ -105,11 +120,21 @@ def separate(
     if nonnegative:
         if solver is not None:
             raise ValueError(f"Nonnegative parts have only one solver, so none can be chosen; got solver={solver!r}.")
-        part, stationarity = _nonnegative(values, debias, scale=scale, **options)
-        return SeparatedTable(values, part, stationarity)
+        part, stationarity = _nonnegative(_held(values), debias, scale=scale, **options)
+        return SeparatedTable(values, part, stationarity, false_share)
     chosen = solver or ("alternating" if options.get("n_components") else "proximal")
     debias = debias and chosen != "pcp"
-    return SeparatedTable(values, decompose(values, solver=chosen, scale=scale, debias=debias, **options))
+    part = decompose(_held(values), solver=chosen, scale=scale, debias=debias, **options)
+    return SeparatedTable(values, part, false_share=false_share)
+
+
+def _held(values: Array) -> Array:
+    """The table, with numbers beyond all measure held where they are outliers but do not hide the rest."""
+    sizes = np.where((values == 0) | np.isnan(values), np.nan, np.abs(values))
+    known = ~np.isnan(sizes).all(axis=0)
+    limits = np.full(values.shape[1], np.inf)
+    limits[known] = _FARTHEST * np.nanmedian(sizes[:, known], axis=0)
+    return values if not (np.nan_to_num(sizes) > limits).any() else np.clip(values, -limits, limits)
 
 
 def _nonnegative(

@@ -5,7 +5,7 @@ import logging
 import math
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,6 +38,12 @@ def output() -> Console:
 def say(message: object) -> None:
     """Print one plain sentence on standard error."""
     print(printable(" ".join(str(message).split())), file=sys.stderr)
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Print on standard error what is worth knowing of how data were read."""
+    for note in notes:
+        say(f"Note: {note}")
 
 
 def say_failure(error: BaseException) -> None:
@@ -128,6 +134,15 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, first_is_ours: 
     for number, row in enumerate(rows):
         laid_out.add_row(*map(printable, row), style="bold" if first_is_ours and number == 0 else None)
     return laid_out
+
+
+def outlier_table(cells: Sequence[Mapping[str, Any]]) -> list[object]:
+    """Lay out outliers of a table under a line that says what they are; nothing if there are none."""
+    if not cells:
+        return []
+    head = ["row", "column", "value", "expected", "significance"]
+    rows = [[cell["row"], cell["column"], *(f"{cell[name]:.6g}" for name in head[2:])] for cell in cells]
+    return ["\nCells that stand out most; significance in standard deviations", table(head, rows)]
 
 
 @contextmanager

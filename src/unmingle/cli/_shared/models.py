@@ -120,13 +120,15 @@ def encoder_facts(figures: Mapping[str, Any]) -> dict[str, str]:
 
 
 def load_voice_method(path: Path) -> Any:
-    """Load what tells voice from music: a network of `unmingle train audio`, or an encoder of single frames."""
-    from ...apps.audio import Encoded, VoiceModel
+    """Load what tells voice from music: a network of `unmingle train audio`, of single frames, or that of a stream."""
+    from ...apps.audio import Encoded, Stream, VoiceModel
 
     model = load(path)
     network = getattr(model, "encoder_", model)
     if isinstance(network, Encoder):
         return Encoded(network)
+    if isinstance(model, Stream):
+        return model.method
     if not isinstance(model, VoiceModel):
         raise ValueError(f"{path} holds a {type(model).__name__}; expected a network from unmingle train audio.")
     return model

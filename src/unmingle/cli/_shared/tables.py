@@ -1,5 +1,6 @@
 """Samples in rows: from arrays and tables in files, or from a folder of images."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..._numpy_files import DamagedError, map_npy
 from ..._validation import require
-from ...apps.tables import TableError, read_table
+from ...apps.tables import TableError, framed, read_table
 from ...media import SizesDifferError, read_images
 
 Array = NDArray[Any]
@@ -17,14 +18,16 @@ Array = NDArray[Any]
 class Samples(NamedTuple):
     """Samples in rows."""
 
-    X: Array
-    """(n, m): NaN where missing."""
+    X: Any
+    """(n, m): NaN where missing; a data frame where features have names."""
     told: str
     """What they are, in a few words."""
+    notes: Sequence[str] = ()
+    """How they were read, as far as that is worth a note."""
 
 
 def read_samples(path: Path, size: tuple[int, int] | None = None, *, nonnegative: bool = False) -> Samples:
-    """Read a .npy, .npz or .csv file, or a folder of images, one image for each row.
+    """Read a table or an array, or a folder of images, one image for each row.
 
     Parameters
     ----------
@@ -41,7 +44,8 @@ def read_samples(path: Path, size: tuple[int, int] | None = None, *, nonnegative
         There are no samples, or not of one form.
     """
     if not path.is_dir():
-        return Samples(read_table(path, nonnegative=nonnegative).values, path.name)
+        table = read_table(path, nonnegative=nonnegative)
+        return Samples(framed(table.values, table.columns) if table.named else table.values, path.name, table.notes)
     try:
         pixels = read_images(path, size).pixels
     except SizesDifferError as error:
@@ -72,7 +76,7 @@ def read_parts(
     """
     parts = []
     for path in (background, foreground):
-        part = read_samples(path, size).X
+        part = np.asarray(read_samples(path, size).X)
         if part.shape != shape:
             raise TableError(f"{path} has {_form(part.shape)}, but the samples have {_form(shape)}.")
         if not np.isfinite(part).all():
@@ -86,14 +90,12 @@ def _form(shape: tuple[int, ...]) -> str:
 
 
 def open_rows(path: Path) -> Any:
-    """Open rows that can be sliced, without reading all of them where the format of the file allows."""
+    """Open the rows of an array, without reading all of them where the format of the file allows."""
     if path.suffix.lower() == ".zarr":
         return _open_zarr(path)
     if path.suffix.lower() == ".npy" and path.is_file():
         return _open_npy(path)
-    if not path.exists() or path.suffix.lower() in (".csv", ".npz"):
-        return read_table(path).values
-    raise TableError(f"{path} is none of .zarr, .npy, .npz and .csv; convert it to one of these.")
+    return read_table(path).values
 
 
 def _open_npy(path: Path) -> Any:

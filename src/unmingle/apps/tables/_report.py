@@ -1,0 +1,277 @@
+"""The page that shows what was found in a table."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ... import __version__, report
+from ...cells import column_scales
+from ...report import WHOLE, Axis, Series, counted, share
+from ._separate import SeparatedTable
+from ._table import Array, Cleaned, NamedTable
+
+MOST_CELLS = 30
+"""Outliers in the table of the page; the list of outliers has them all."""
+MOST_PLOTS = 6
+"""Outliers shown with the rows around them."""
+AROUND = 60
+"""So many rows before and after an outlier are shown."""
+_WIDE, _HIGH = 960, 240
+"""Pixels of the picture of the table."""
+_MOST_NAMES = 14
+"""Names of columns that have room beside it."""
+_LONGEST = 16
+_REACH = 25
+"""An outlier is drawn at most so many times the range of the other values away from them."""
+_MOST_SPECTRUM = 1500
+"""A shorter side up to which all strengths are computed."""
+_SHOWN_STRENGTHS = 40
+_ALL = slice(None)
+_ORANGE, _BLUE = np.array([0.86, 0.32, 0.06]), np.array([0.18, 0.48, 0.78])
+
+
+def report_page(
+    name: str, table: NamedTable, done: SeparatedTable, cleaned: Cleaned, cells: list[dict[str, Any]]
+) -> str:
+    """The whole page: the table as a picture, the strongest outliers among their rows, strengths, and how sure all is.
+
+    Parameters
+    ----------
+    name : str
+        What the table is called.
+    table, done : NamedTable, SeparatedTable
+        The table and its parts.
+    cleaned : Cleaned
+        What was put into its cells.
+    cells : list of dict
+        The outliers, from `outlier_rows`.
+    """
+    return report.page(
+        f"{name}: cleaned",
+        *_opening(name, table, done, cleaned),
+        *_picture(table, done),
+        *_strongest(table, done, cells),
+        *_spectrum(table, done, cleaned),
+        *_certainty(done),
+        *_reading(table),
+        f"<footer>Made by unmingle {__version__}.</footer>",
+    )
+
+
+def _opening(name: str, table: NamedTable, done: SeparatedTable, cleaned: Cleaned) -> list[str]:
+    rows, columns = table.values.shape
+    card = done.card_
+    known = max(rows * columns - card["missing"], 1)
+    lead = (
+        f"{counted(rows, 'row')} and {counted(columns, 'column')} of numbers. From the table itself unmingle learnt "
+        "which columns move together. That gives an expected value for every cell: it shows which cells do not "
+        "fit, and fills the gaps."
+    )
+    figures = {
+        "cells stand out" if card["flagged"] != 1 else "cell stands out": f"{card['flagged']:,}",
+        "of all known cells": share(card["flagged"] / known),
+        "gaps filled": f"{cleaned.filled:,} of {card['missing']:,}",
+        "patterns explain the table" if card["rank"] != 1 else "pattern explains the table": str(card["rank"]),
+    }
+    return [f"<h1>{escape(name)}</h1>", report.paragraph(lead, "lead"), report.key_figures(figures)]
+
+
+def _row_words(table: NamedTable, span: slice = _ALL) -> tuple[Callable[[float, float], str], str]:
+    """What to write at a row, and what that is: its time if times rise from row to row, else its number."""
+    times = table.times
+    if times is None or len(times) < 2 or not (np.diff(times) >= 0).all() or times[0] == times[-1]:
+        return lambda row, _: f"{row:.0f}", "row"
+    days = float(np.ptp(times[span])) / 86400
+    pattern = "%H:%M" if days <= 2 else "%d %b" if days <= 700 else "%Y-%m"
+
+    def words(row: float, step: float) -> str:
+        seconds = float(times[min(max(int(row), 0), len(times) - 1)])
+        return datetime.fromtimestamp(seconds, UTC).strftime(pattern)
+
+    return words, "time"
+
+
+def _picture(table: NamedTable, done: SeparatedTable) -> list[str]:
+    rows, columns = table.values.shape
+    picture = _painted(table.values, done.flags)
+    shown = np.unique(np.linspace(0, columns - 1, min(columns, _MOST_NAMES)).astype(int))
+    names = [(columns - place - 0.5, _short(table.columns[place])) for place in shown]
+    words, what = _row_words(table)
+    plot = report.shades(
+        report.data_uri("image/png", report.png(picture)),
+        Axis(what, steps=WHOLE, words=words),
+        Axis("column", marks=names),
+        (float(rows), float(columns)),
+        f"The table as a picture: {counted(int(done.flags.sum()), 'cell')} marked.",
+    )
+    caption = (
+        "Each line is a column, with its first row on the left. Bright means large for that column. Orange: cells that "
+        "stand out. Blue: gaps."
+    )
+    return [report.heading("The table at a glance"), report.figure(plot, caption)]
+
+
+def _painted(values: Array, flags: Array) -> Array:
+    """The table on its side in colours, with every outlier visible however many rows share a pixel."""
+    scales = column_scales(np.asarray(values, np.float64))
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = (values - np.nanmedian(values, axis=0)) / (3.0 * scales)
+    grey = _pooled(np.nan_to_num(np.clip(steps, -1.0, 1.0)), np.mean)
+    gaps = _pooled(np.isnan(values).astype(float), np.mean)[..., None]
+    wrong = _pooled(flags.astype(float), np.max)[..., None]
+    shades = np.repeat((0.6 + 0.28 * grey)[..., None], 3, axis=2)
+    shades = shades + gaps * (_BLUE - shades)
+    coloured = np.where(wrong > 0, _ORANGE, shades).transpose(1, 0, 2)
+    height, width = coloured.shape[:2]
+    return coloured.repeat(max(1, round(_HIGH / height)), axis=0).repeat(max(1, round(_WIDE / width)), axis=1)
+
+
+def _pooled(X: Array, how: Callable[..., Any]) -> Array:
+    """At most so many rows and columns as there are pixels."""
+    for axis, most in ((0, _WIDE), (1, _HIGH)):
+        size = X.shape[axis]
+        if size > most:
+            edges = np.linspace(0, size, most + 1).astype(int)
+            blocks = [X.take(range(a, b), axis=axis) for a, b in pairwise(edges)]
+            X = np.stack([how(block, axis=axis) for block in blocks], axis=axis)
+    return X
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def _strongest(table: NamedTable, done: SeparatedTable, cells: list[dict[str, Any]]) -> list[str]:
+    title = report.heading("What stands out most")
+    if not cells:
+        return [title, report.paragraph("Nothing: no cell is further from its expected value than noise explains.")]
+    head = ["row", "column", "value", "expected", "standard deviations"]
+    lines = [
+        [
+            _short_row(cell["row"]),
+            cell["column"],
+            *(f"{cell[key]:.6g}" for key in ("value", "expected", "significance")),
+        ]
+        for cell in cells[:MOST_CELLS]
+    ]
+    more = f" The first {MOST_CELLS} of {len(cells):,}." if len(cells) > MOST_CELLS else ""
+    words = report.paragraph(
+        "Each of these cells is far from what the rest of its row suggests, compared with the usual spread of its "
+        f"column.{more}"
+    )
+    return [
+        title,
+        words,
+        f'<div class="plots">{"".join(_plots(table, done))}</div>',
+        report.table(head, lines, chosen=-1),
+    ]
+
+
+def _short_row(name: str) -> str:
+    return name if len(name) <= 2 * _LONGEST else f"{name[: 2 * _LONGEST - 1]}…"
+
+
+def _plots(table: NamedTable, done: SeparatedTable) -> list[str]:
+    chosen: dict[int, int] = {}
+    for row, column in done.strongest(50 * MOST_PLOTS):
+        chosen.setdefault(column, row)
+    expected = done.low_rank
+    plots = []
+    for column, row in list(chosen.items())[:MOST_PLOTS]:
+        span = slice(max(row - AROUND, 0), row + AROUND + 1)
+        places = np.arange(len(expected))[span].astype(float)
+        values, should, flags = table.values[span, column], expected[span, column], done.flags[span, column]
+        words, what = _row_words(table, span)
+        usual = np.concatenate([should, values[~flags & ~np.isnan(values)]])
+        low, high = usual.min(), usual.max()
+        reach = _REACH * max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)
+        values = np.clip(values, low - reach, high + reach)
+        plot = report.curves(
+            [
+                Series("stands out", places[flags].tolist(), values[flags].tolist(), "dots"),
+                Series("expected", places.tolist(), should.tolist()),
+                Series("value", places.tolist(), values.tolist()),
+            ],
+            x=Axis(what, steps=(float(max(len(places) // 4, 1)),), words=words),
+            y=Axis(_short_row(table.columns[column])),
+        )
+        cut = " It lies far beyond the plot." if abs(values[row - span.start]) < abs(table.values[row, column]) else ""
+        value, wanted = table.values[row, column], expected[row, column]
+        place = f"{table.columns[column]}, {_short_row(table.rows[row])}"
+        caption = f"{place}: {value:.6g}, where {wanted:.6g} was expected.{cut}"
+        plots.append(report.figure(plot, caption))
+    return plots
+
+
+def _spectrum(table: NamedTable, done: SeparatedTable, cleaned: Cleaned) -> list[str]:
+    full = np.where(np.isnan(cleaned.values) | done.flags, done.low_rank, cleaned.values)
+    if min(full.shape) > _MOST_SPECTRUM:
+        return []
+    scaled = full / (column_scales(full) if done.part.column_scale is None else done.part.column_scale)
+    gram = scaled.T @ scaled if full.shape[0] >= full.shape[1] else scaled @ scaled.T
+    strengths = np.sqrt(np.clip(np.linalg.eigvalsh(gram)[::-1][:_SHOWN_STRENGTHS], 0, None))
+    strengths = strengths[strengths > 1e-7 * max(strengths[0], 1e-300)]
+    if not len(strengths):
+        return []
+    rank, numbers = min(done.part.rank, len(strengths)), list(range(1, len(strengths) + 1))
+    plot = report.curves(
+        [
+            Series("patterns that were kept", numbers[:rank], strengths[:rank].tolist(), "marked"),
+            Series("the rest, which is noise", numbers[rank:], strengths[rank:].tolist(), "dots"),
+        ],
+        x=Axis("number of the pattern", steps=WHOLE),
+        y=Axis("strength (singular value)", log=True),
+        long=True,
+    )
+    caption = (
+        "How strong each pattern of the cleaned table is, all columns weighed alike. A few that rise above the others "
+        "mean that columns really belong together; a slope without a step means that they hardly do."
+    )
+    return [report.heading("How many patterns there are"), report.figure(plot, caption)]
+
+
+def _certainty(done: SeparatedTable) -> list[str]:
+    part, title = done.part, report.heading("How sure this is")
+    gap = f"{100 * part.gap:.2g} %"
+    if part.sample_gap is not None and done.stationarity is None:
+        words = (
+            "Every row was taken apart on its own, by the patterns of the model. For these patterns, each split is "
+            f"proved to be within {gap} of the best possible one."
+        )
+    elif done.stationarity is not None:
+        words = (
+            f"Given its patterns, the split of every row is proved to be within {gap} of the best possible one. The "
+            "patterns themselves are a solution that no small change improves; another start might find another one."
+        )
+    elif part.converged and part.gap <= 1e-2:
+        words = (
+            f"The split is the solution of a mathematical problem with one best value. This answer is proved to be "
+            f"within {gap} of it (the duality gap). More work would not change anything you can see."
+        )
+    elif part.converged:
+        words = (
+            "The number of patterns was limited, and with that limit no small change improves the answer. Without the "
+            f"limit, an answer better by up to {gap} might exist: the table asks for more patterns than were allowed."
+        )
+    else:
+        words = (
+            f"The work stopped early, at {counted(part.n_iter, 'iteration')}: the best answer may be better by up to "
+            f"{gap}. More iterations (--max-iter) come nearer to it."
+        )
+    facts = {
+        "outliers": "tested cell by cell against the noise of their columns; about "
+        f"{share(done.false_share)} of those listed may be false",
+        "penalties": f"rank {part.rank_penalty:.4g}, outliers {np.max(part.outlier_penalty):.4g}",
+        **({} if part.sample_gap is not None else {"iterations": str(part.n_iter)}),
+    }
+    return [title, report.paragraph(words), report.facts(facts)]
+
+
+def _reading(table: NamedTable) -> list[str]:
+    if not table.notes:
+        return []
+    return [report.heading("How the table was read"), *map(report.paragraph, table.notes)]

@@ -1,0 +1,85 @@
+"""A table: its numbers, the names around them, and all that is carried along."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._columns import TableColumn
+from ._raw import Form
+
+Array = NDArray[Any]
+KINDS = {"text": "text", "dates": "dates", "ids": "row numbers", "empty": "nothing", "aside": "what was set aside"}
+"""What columns hold that are set aside."""
+
+
+class Cleaned(NamedTuple):
+    """A table with what should stand in its cells."""
+
+    values: Array
+    changed: Array
+    """Cells that are not as they were."""
+    filled: int
+    """How many of them were missing."""
+    replaced: int
+    """How many of them stood out."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedTable:
+    """Numbers with the names of their rows and columns.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        The numbers; NaN where a cell is missing.
+    rows, columns : sequence of str
+        Names: of rows those in the first column set aside that tells all rows apart, else where they are in the file,
+        such as "line 2"; of the columns of an array their positions, counted from 0.
+    form : Form
+        The form of the file.
+    aside : dict of str to str
+        Columns that are not among the numbers, and why: "text", "dates", "ids", "empty" or "aside", by the user.
+    whole : boolean array of shape (n_columns,)
+        Columns of whole numbers.
+    notes : list of str
+        What a user should know of how the file was read.
+    times : array of shape (n_rows,) or None
+        Seconds of the first column of dates.
+    """
+
+    values: Array
+    rows: Sequence[str]
+    columns: Sequence[str]
+    form: Form
+    aside: dict[str, str] = field(default_factory=dict)
+    whole: Array = False  # type: ignore[assignment]
+    notes: list[str] = field(default_factory=list)
+    times: Array | None = None
+    _frame: Any = field(default=None, repr=False)
+    _columns: dict[str, TableColumn] = field(default_factory=dict, repr=False)
+    _blank: bool = False
+    _header: bool = True
+    _index: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "whole", np.broadcast_to(self.whole, len(self.columns)))
+
+    @property
+    def named(self) -> bool:
+        """Whether the columns have names of their own."""
+        return self._frame is not None and self._header
+
+    def chosen(self, columns: Sequence[str]) -> "NamedTable":
+        """The same table with some of the columns of numbers, in the order asked for; the others are carried along."""
+        places = [list(self.columns).index(name) for name in columns]
+        others = {name: "unknown" for name in self.columns if name not in set(columns)}
+        return replace(
+            self,
+            values=self.values[:, places],
+            columns=list(columns),
+            aside={**self.aside, **others},
+            whole=self.whole[places],
+        )
