@@ -6,7 +6,7 @@ from scipy import ndimage
 
 from unmingle.reproduce.alignment import FacesApart, _shaking
 from unmingle.reproduce.alignment._gradients import gradient_trials
-from unmingle.reproduce.alignment._shaking import MARGIN, MOST, shaking_table, shaking_trials, walk, window
+from unmingle.reproduce.alignment._shaking import MARGIN, MOST, shaking_tables, shaking_trials, walk, window
 from unmingle.reproduce.video import Film, labelled_films
 from unmingle.synth import displaced_faces
 
@@ -46,15 +46,17 @@ def test_a_window_shows_what_lies_there(film):
 def test_every_way_has_its_figures(film, monkeypatch, tmp_path):
     monkeypatch.setattr(_shaking, "read_labelled", lambda path: film)
     rows = shaking_trials("highway", tmp_path)
-    assert [row["film"] for row in rows][:3] == ["highway", "highway, window at rest", "highway, window shaken"]
+    assert [row["film"] for row in rows][:3] == ["highway", "highway, at rest", "highway, shaken"]
     shaken = rows[2]["ways"]
     rest = rows[1]["ways"]["none"]["f"]
     assert shaken["none"]["f"] < 0.9 * rest
     for family in ("translation", "similarity", "projective"):
         assert shaken[family]["f"] > 0.85 * rest  # the truth of so small a thing is whole pixels, too
         assert shaken[family]["f"] > shaken["none"]["f"] + 0.05
-    head, table = shaking_table(rows)
-    assert {len(row) for row in table} == {len(head)}
+    tables = shaking_tables(rows)
+    assert len(tables) == 2
+    assert all({len(row) for row in table} == {len(head)} for head, table in tables)
+    assert shaking_tables([]) == []
 
 
 def test_highway_shaken_is_as_good_as_at_rest(data_dir):

@@ -11,7 +11,7 @@ from .._writing import write_text
 from ._data import read_sets
 from ._gradients import GRADIENTS, gradient_trials, has_torch
 from ._page import alignment_page, figure_of
-from ._shaking import films_in, shaking_table, shaking_trials
+from ._shaking import films_in, shaking_tables, shaking_trials
 from ._trials import RASL, family_trials, opencv, original_costs, rasl_trials, shift_trials
 
 TRIALS = 1000
@@ -86,6 +86,4 @@ def tables(result: Mapping[str, Any]) -> list[Table]:
         for name, row in result["originals"].items()
     ]
     found.append((["mean cost", "not aligned", "aligned", "lower in"], rows))
-    if result["shaking"]:
-        found.append(shaking_table(result["shaking"]))
-    return found
+    return found + shaking_tables(result["shaking"])

@@ -17,6 +17,7 @@ from scipy import ndimage
 from ...apps.video import Stream
 from ...media import Planes
 from ...metrics import MaskCounts
+from .._experiment import Table
 from ..video import Film, labelled_films, read_labelled
 
 Array = NDArray[Any]
@@ -91,8 +92,8 @@ def shaking_trials(name: str, path: Path) -> list[dict[str, Any]]:
     still, shaken = window(film, np.zeros((n, 2))), window(film, walk(n))
     for grey in (False, True):
         kind = ", grey" if grey else ""
-        rows.append(_row(f"{name}{kind}, window at rest", still, rest, grey=grey))
-        rows.append(_row(f"{name}{kind}, window shaken", shaken, every, grey=grey))
+        rows.append(_row(f"{name}{kind}, at rest", still, rest, grey=grey))
+        rows.append(_row(f"{name}{kind}, shaken", shaken, every, grey=grey))
     return rows
 
 
@@ -100,13 +101,17 @@ def _row(name: str, film: Film, ways: Sequence[str | None], *, grey: bool = Fals
     return {"film": name, "ways": separated(film, ways, grey=grey)}
 
 
-def shaking_table(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """F, and times of what separation takes without following."""
-    head = ["a shaking camera: F", "not followed", *FAMILIES, "ms a frame", *(f"times, {one}" for one in FAMILIES)]
-    table = []
+def shaking_tables(rows: list[dict[str, Any]]) -> list[Table]:
+    """F of all ways, and their times over that without following."""
+    if not rows:
+        return []
+    scores, times = [], []
     for row in rows:
-        ways, plain = row["ways"], row["ways"]["none"]
-        scores = [f"{ways[way]['f']:.3f}" if way in ways else "" for way in ("none", *FAMILIES)]
-        times = [f"{ways[way]['ms'] / plain['ms']:.2f}" if way in ways else "" for way in FAMILIES]
-        table.append([row["film"], *scores, f"{plain['ms']:.2f}", *times])
-    return head, table
+        ways, plain = row["ways"], row["ways"]["none"]["ms"]
+        scores.append([row["film"], *(f"{ways[way]['f']:.3f}" if way in ways else "" for way in ("none", *FAMILIES))])
+        shares = [f"{ways[way]['ms'] / plain:.2f}" if way in ways else "" for way in FAMILIES]
+        times.append([row["film"], f"{plain:.2f}", *shares])
+    return [
+        (["a shaking camera, F", "not followed", *FAMILIES], scores),
+        (["time of a frame", "not followed, ms", *(f"{one}, times" for one in FAMILIES)], times),
+    ]
