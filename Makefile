@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 .PHONY: help demo test test-as-others lint floors fuzz bench clean
 
 help:
-	@echo "make demo    separate a synthetic scene and write a report"
+	@echo "make demo    take a made film, table and song apart; write a page and files to try"
 	@echo "make test    run all checks and tests"
 	@echo "make floors  try the lowest versions of all packages that pyproject.toml allows"
 	@echo "make lint    run the style, type and layer checks only"
@@ -13,7 +13,7 @@ help:
 	@echo "make bench   compare speed and accuracy with other packages"
 	@echo "make clean   remove .venv, caches and build results"
 
-demo: $(VENV)/.installed-cli
+demo: $(VENV)/.installed-cli,media,table
 	$(BIN)/unmingle demo
 
 # One BLAS thread: test workers and paired benchmarks must not fight for the cores.
