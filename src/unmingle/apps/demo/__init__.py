@@ -6,6 +6,8 @@ from ._judging import best_mask, foreground
 from ._page import write_report
 from ._readings import table_comparison
 from ._street import street_comparison
+from ._street_page import street_pictures
+from ._table_page import table_pictures
 
 __all__ = [
     "Demo",
@@ -14,7 +16,9 @@ __all__ = [
     "foreground",
     "run",
     "street_comparison",
+    "street_pictures",
     "table_comparison",
+    "table_pictures",
     "write_files",
     "write_report",
 ]
