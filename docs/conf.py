@@ -21,6 +21,7 @@ extensions = [
 exclude_patterns = ["generated/examples/*.py", "generated/examples/*.ipynb"]
 templates_path = ["_templates"]
 default_role = "py:obj"
+highlight_language = "none"
 
 html_theme = "furo"
 html_title = f"unmingle {version}"
