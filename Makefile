@@ -10,7 +10,7 @@ help:
 	@echo "make test    run all checks and tests"
 	@echo "make floors  try the lowest versions of all packages that pyproject.toml allows"
 	@echo "make lint    run the style, type and layer checks only"
-	@echo "make fuzz    read thousands of spoilt files, for 15 minutes at most"
+	@echo "make fuzz    read thousands of damaged files, for 15 minutes at most"
 	@echo "make bench   compare speed and accuracy with other packages"
 	@echo "make clean   remove .venv, caches and build results"
 

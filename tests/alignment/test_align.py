@@ -161,7 +161,7 @@ def test_unusable_images_are_named_and_the_rest_is_done():
 @pytest.mark.parametrize(
     ("images", "words"),
     [
-        ([], "holds no images"),
+        ([], "contains no images"),
         (np.zeros((4, 4)), "must have shape"),
         ("faces", "must be a list"),
         (None, "must be a list"),

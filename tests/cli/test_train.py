@@ -151,9 +151,9 @@ def test_images_are_brought_to_one_size(run, frames):
 
 def test_bad_folders_get_one_sentence(run, frames, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert failed(run("train", "empty", *QUICK), "empty holds no images")
+    assert failed(run("train", "empty", *QUICK), "empty contains no images")
     (frames / "frame 03.png").write_bytes(b"nonsense")
-    assert failed(run("train", "frames", *QUICK), "frame 03.png is damaged or no image")
+    assert failed(run("train", "frames", *QUICK), "frame 03.png is damaged or not an image")
 
 
 def test_the_command_line_wins_over_the_file_of_settings(run, data):
@@ -332,7 +332,7 @@ def test_interrupted_before_any_checkpoint(run, data, monkeypatch):
 
     monkeypatch.setattr(train, "learn", stop)
     ended = run("train", "rows.npy", *QUICK)
-    assert (ended.code, ended.err) == (130, "Interrupted; results that were not complete are not kept.\n")
+    assert (ended.code, ended.err) == (130, "Interrupted; incomplete results are not kept.\n")
 
 
 def test_bad_input_gets_one_sentence(run, data):

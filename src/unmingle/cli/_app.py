@@ -31,7 +31,7 @@ class Plain(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            console.say("Interrupted; results that were not complete are not kept.")
+            console.say("Interrupted; incomplete results are not kept.")
             raise typer.Exit(exit_code(error)) from None
         except (BrokenPipeError, typer.Exit, typer.Abort, USAGE_ERROR):
             raise
@@ -59,7 +59,9 @@ def unmingle(
     version: Annotated[
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="After a failure, show where in the program it was.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="After an error, show where in the program it happened.")
+    ] = False,
 ) -> None:
     """Split data into a low-rank part, what repeats, and sparse outliers, what stands out."""
 

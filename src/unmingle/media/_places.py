@@ -77,7 +77,7 @@ def open_frames(source: Any, *, colour: Colour = False, live: bool = False, time
         case int() | np.integer():
             return open_camera(int(source), colour, timeout)
         case np.ndarray():
-            return from_array(source, "The array", colour, live)
+            return from_array(source, "the array", colour, live)
         case str() | PathLike():
             return _from_name(os.fspath(source), colour, live, timeout)
         case Iterable():
