@@ -145,7 +145,7 @@ def test_unusable_images_are_named_and_the_rest_is_done():
     words = [
         "blank",
         "blank",
-        "all of its pixels are NaN",
+        "missing (NaN)",
         r"shape (3, 4, 5, 6)",
         "expected numbers|shape",
         "shape",

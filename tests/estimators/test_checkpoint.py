@@ -134,7 +134,7 @@ def test_what_a_generator_gave_is_kept_in_the_checkpoint(tmp_path, X):
 def test_a_checkpoint_of_something_else_is_refused(tmp_path, X):
     checkpoint = tmp_path / "checkpoint.safetensors"
     model().fit(X[:200], checkpoint=checkpoint)
-    with pytest.raises(ValueError, match=r"was made with forgetting='auto', not 0.9; remove it"):
+    with pytest.raises(ValueError, match=r"was made with forgetting='auto', not 0.9; delete it"):
         model(forgetting=0.9).fit(X, checkpoint=checkpoint)
     with pytest.raises(ValueError, match="belongs to other data"):
         model().fit(X[5:], checkpoint=checkpoint)

@@ -220,7 +220,7 @@ def test_arrays_that_cannot_be_frames(tmp_path):
     assert refused(tmp_path / "text.npz") == "text.npz cannot be read: it is damaged or contains no numbers."
     np.savez(tmp_path / "times.npz", frames=np.zeros((2, 3, 4), np.uint8), times=np.zeros(3))
     assert "expected one number for each frame" in refused(tmp_path / "times.npz")
-    with pytest.raises(MediaError, match=r"The array has shape \(3,\)"):
+    with pytest.raises(MediaError, match=r"the array has shape \(3,\)"):
         open_frames(np.zeros(3))
 
 

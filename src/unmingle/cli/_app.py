@@ -1,6 +1,8 @@
 """The commands, as a typer application."""
 
+import inspect
 import traceback
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -66,7 +68,13 @@ def unmingle(
     """Split data into a low-rank part, what repeats, and sparse outliers, what stands out."""
 
 
+def unwrapped(command: Callable[..., object]) -> str:
+    """The docstring of a command with one line for each paragraph, so that it is wrapped to the terminal."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 for command in (demo, decompose, fit, video, audio, align, export, info, reproduce):
-    app.command(command.__name__.rpartition(".")[2])(command.run)
-train.kinds.command("audio")(train_audio.run)
+    app.command(command.__name__.rpartition(".")[2], help=unwrapped(command.run))(command.run)
+train.kinds.command("audio", help=unwrapped(train_audio.run))(train_audio.run)
 app.add_typer(train.kinds, name="train")

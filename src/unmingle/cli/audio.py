@@ -146,8 +146,8 @@ def run(
 ) -> None:
     """Separate songs into voice and music, DIR/NAME.voice.flac and DIR/NAME.music.flac, which add up to the song.
 
-    Files may have any length, rate and number of channels. A file that cannot be read is told at the end, when all
-    others are finished.
+    Files may have any length, rate and number of channels. A file that cannot be read is reported at the end, after
+    all others are done.
 
     unmingle audio song.mp3 -o stems --report
 

@@ -97,7 +97,7 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a network that tells voice from music, on songs of which both are known.
+    """Train a network that separates voice from music, on songs for which both are known.
 
     Songs for every step are made while it learns: voices at other pitches and with other sounds, with their own music
     or with that of others. Names such as SINGER_SONG_CLIP tell which clips belong together. Training that was
