@@ -29,3 +29,10 @@ def test_no_threshold_is_better_than_the_best_one(seed):
     best = f_measure(demo.best_mask(departure, truth), truth).f
     others = [f_measure(np.abs(departure) >= size, truth).f for size in np.abs(departure).ravel()]
     assert best == pytest.approx(max(others), rel=1e-12)
+
+
+def test_without_pyav_all_files_but_the_film_are_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmingle.apps.demo._files.find_spec", lambda name: None)
+    files = demo.write_files(demo.run(20, 0, lambda progress: None), tmp_path)
+    assert sorted(files) == ["faces", "readings.csv", "song.wav"]
+    assert all(path.exists() for path in files.values())
