@@ -2,19 +2,25 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-as-others lint floors fuzz bench clean
+.PHONY: help demo docs test test-as-others lint floors fuzz bench clean
 
 help:
-	@echo "make demo    separate a synthetic scene and write a report"
+	@echo "make demo    take a made film, table and song apart; write a page and files to try"
+	@echo "make docs    build the documentation, build/docs/index.html"
 	@echo "make test    run all checks and tests"
 	@echo "make floors  try the lowest versions of all packages that pyproject.toml allows"
 	@echo "make lint    run the style, type and layer checks only"
-	@echo "make fuzz    read thousands of spoilt files, for 15 minutes at most"
+	@echo "make fuzz    read thousands of damaged files, for 15 minutes at most"
 	@echo "make bench   compare speed and accuracy with other packages"
 	@echo "make clean   remove .venv, caches and build results"
 
-demo: $(VENV)/.installed-cli
+demo: $(VENV)/.installed-cli,media,table
 	$(BIN)/unmingle demo
+
+docs: export OMP_NUM_THREADS := 1
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/docs
+	@echo "Documentation: build/docs/index.html"
 
 # One BLAS thread: test workers and paired benchmarks must not fight for the cores.
 test test-as-others bench: export OMP_NUM_THREADS := 1
@@ -69,5 +75,5 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-floors build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-floors build dist docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

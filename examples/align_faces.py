@@ -1,8 +1,12 @@
-"""Align faces with each other, then new ones, partly covered, with what was learnt.
+"""Align faces
+==============
 
-The faces are drawn, so that it is known where each is. Needs unmingle[cli] for the picture, which goes to the path
-given: python examples/align_faces.py faces.png
+Align faces with each other, then new ones, partly covered, with what was learnt.
+
+The faces are drawn, so that it is known where each is. The picture needs Pillow (``pip install pillow``)
+and goes to the path given: ``python examples/align_faces.py faces.png``.
 """
+# sphinx_gallery_thumbnail_path = "faces.png"
 
 import sys
 from pathlib import Path

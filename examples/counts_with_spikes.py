@@ -1,8 +1,12 @@
-"""Counts of visitors in twelve weeks, by the hour: which habits they are made of, and which counts are not visitors.
+"""Counts of visitors, and what is not a visitor
+================================================
+
+Counts of visitors in twelve weeks, by the hour: which habits they are made of, and which counts are not visitors.
 
 Counts are nonnegative and add up, so habits, their sizes on each day, and spikes are nonnegative too. Run it with
 ``python examples/counts_with_spikes.py``.
 """
+# sphinx_gallery_thumbnail_path = "table.png"
 
 import numpy as np
 

@@ -1,7 +1,11 @@
-"""Follow sixty sensors for as long as they run: the plant drifts, sensors fail, and one night it is rebuilt.
+"""A stream that never ends
+===========================
+
+Follow sixty sensors for as long as they run: the plant drifts, sensors fail, and one night it is rebuilt.
 
 Run it with ``python examples/endless_stream.py``.
 """
+# sphinx_gallery_thumbnail_path = "table.png"
 
 import tempfile
 from pathlib import Path

@@ -1,12 +1,16 @@
-"""Make accompaniment without voice, to train on: pop chords in many styles, played by a synthesiser.
+"""Music to train on
+====================
+
+Make accompaniment without voice, to train on: pop chords in many styles, played by a synthesiser.
 
 Run it with ``python examples/make_accompaniment.py FOLDER --minutes 60 --seed 0``: it writes pieces of 16 to 20 s,
 ``made_0000.music.flac`` and so on, 16 kHz and mono. Style, tempo, key, chords, instruments, their loudness, reverb and
 chorus differ from piece to piece; a third of the pieces have a quiet second melody. The same seed makes the same ones.
 
-It needs ``pip install 'unmingle[media]'`` and three Debian packages: ``apt install mma fluidsynth fluid-soundfont-gm``.
+It needs ``pip install av soundfile`` and three Debian packages: ``apt install mma fluidsynth fluid-soundfont-gm``.
 MMA turns chords and the name of a style (a groove) into MIDI, FluidSynth plays it with the FluidR3 sound font.
 """
+# sphinx_gallery_thumbnail_path = "song.png"
 
 import argparse
 import re

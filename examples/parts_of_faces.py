@@ -1,9 +1,14 @@
-"""Take a face under many lights into nonnegative parts, and its cast shadows off.
+"""Faces as sums of parts
+=========================
+
+Take a face under many lights into nonnegative parts, and its cast shadows off.
 
 Shadows take light away, and outliers of RobustNMF only add: so it works on darkness, one minus the picture. With
-UNMINGLE_DATA set to the folder of data sets, the face is one of the Yale B faces there, otherwise a drawing. Needs
-unmingle[cli] for the picture, which goes to the path given: python examples/parts_of_faces.py faces.png
+UNMINGLE_DATA set to the folder of data sets, the face is one of the Yale B faces there, otherwise a drawing. The
+picture needs Pillow (``pip install pillow``) and goes to the path given:
+``python examples/parts_of_faces.py faces.png``.
 """
+# sphinx_gallery_thumbnail_path = "faces.png"
 
 import os
 import sys

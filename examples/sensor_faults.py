@@ -1,7 +1,11 @@
-"""Watch forty sensors: learn what is normal from readings that already contain faults, then judge new readings.
+"""Find faults of sensors
+=========================
+
+Watch forty sensors: learn what is normal from readings that already contain faults, then judge new readings.
 
 Run it with ``python examples/sensor_faults.py``.
 """
+# sphinx_gallery_thumbnail_path = "table.png"
 
 import numpy as np
 

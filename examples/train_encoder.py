@@ -1,4 +1,7 @@
-"""Train a small network to find outliers in a fixed time, and see how near it comes to the exact answer.
+"""Train an encoder
+===================
+
+Train a small network to find outliers in a fixed time, and see how near it comes to the exact answer.
 
 Needs unmingle[train]. Run: python examples/train_encoder.py
 """

@@ -1,7 +1,11 @@
-"""Watch a place through a camera: who passes, when, and what the place looks like without them.
+"""Watch a camera
+=================
+
+Watch a place through a camera: who passes, when, and what the place looks like without them.
 
 Run it with ``python examples/watch_a_camera.py``.
 """
+# sphinx_gallery_thumbnail_path = "street.png"
 
 from unmingle.apps.video import Stream
 from unmingle.metrics import MaskCounts

@@ -51,7 +51,7 @@ def command(*arguments):
         except SystemExit as end:
             code = end.code
     said = [line for line in err.getvalue().splitlines() if not line.startswith(("Warning: ", "Note: "))]
-    failed = code == 1 and len(said) == 1 and said[0].startswith("Error: ") and "unforeseen" not in said[0]
+    failed = code == 1 and len(said) == 1 and said[0].startswith("Error: ") and "unexpected error" not in said[0]
     if code != 0 and not failed:
         raise Finding(f"{' '.join(map(str, arguments[:1]))}: exit code {code}\n{err.getvalue()}")
 

@@ -1,3 +1,4 @@
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -5,6 +6,14 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_has_a_title(path):
+    """The gallery of the documentation shows it."""
+    title, line, *_ = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).splitlines()
+    assert 4 < len(title) <= len(line)
+    assert set(line) == {"="}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

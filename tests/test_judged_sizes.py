@@ -49,7 +49,7 @@ def write_zeros(path, **arrays):
 def test_times_are_as_many_as_frames_before_they_are_read(tmp_path, little_memory):
     write_zeros(tmp_path / "film.npz", frames=((2, 3, 4), "|u1"), times=((30_000_000,), "<f8"))
     assert (tmp_path / "film.npz").stat().st_size < 4 << 20
-    with pytest.raises(MediaError, match=r"holds times of shape \(30000000,\); expected one number for each frame"):
+    with pytest.raises(MediaError, match=r"contains times of shape \(30000000,\); expected one number for each frame"):
         open_frames(tmp_path / "film.npz")
 
 
@@ -92,7 +92,7 @@ def test_pictures_are_of_common_formats_only(tmp_path):
     """For others Pillow may start other programs."""
     Image.new("RGB", (8, 8)).save(tmp_path / "a.eps")
     (tmp_path / "a.eps").rename(tmp_path / "a.png")
-    with pytest.raises(MediaError, match="is damaged or no image"):
+    with pytest.raises(MediaError, match="is damaged or not an image"):
         read_image(tmp_path / "a.png")
 
 
@@ -114,7 +114,7 @@ def test_headers_that_claim_too_much(run, tmp_path, claimed, little_memory):
     (tmp_path / "x.npy").write_bytes(npy_start(claimed, "<f8") + bytes(72))
     for command in ("decompose", "fit"):
         assert failed(run(command, "x.npy"), "x.npy is damaged")
-    with pytest.raises(MediaError, match=r"x\.npy cannot be read: it is damaged or holds no numbers"):
+    with pytest.raises(MediaError, match=r"x\.npy cannot be read: it is damaged or contains no numbers"):
         open_frames(tmp_path / "x.npy")
 
 

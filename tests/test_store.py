@@ -254,7 +254,7 @@ def test_foreign_file_is_refused(path, metadata):
 )
 def test_senseless_header_is_refused(path, entry):
     write_with_entry(path, entry)
-    assert_refused(path, "is damaged: its header makes no sense")
+    assert_refused(path, "is damaged: its header is invalid")
 
 
 def test_foreign_dtype_is_refused(path):

@@ -113,7 +113,7 @@ def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     if np.isinf(largest):
         raise ValueError(f"{name} contains infinity; replace it, by NaN if the entry is to count as missing.")
     if np.isnan(array).all():
-        raise ValueError(f"{name} holds only NaN: every entry is missing, there is nothing to decompose.")
+        raise ValueError(f"{name} contains only NaN: every entry is missing.")
     return np.ascontiguousarray(array)
 
 
@@ -134,7 +134,7 @@ def refuse_negative(X: "NDArray[np.floating[Any]]", given: Any, by: str) -> None
         row, column = (given.index[place[0]], given.columns[place[1]]) if is_frame(given) else place
         raise ValueError(
             f"Negative values in data passed to {by}: the first is {X[place]:g} in row {row!r}, column {column!r}; "
-            "make it 0, or NaN if it is unknown, or take RobustPCA, which allows any sign."
+            "make it 0, or NaN if it is unknown, or use RobustPCA, which allows any sign."
         )
 
 

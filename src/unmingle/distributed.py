@@ -56,7 +56,7 @@ _ROWS_AT_ONCE = 512
 _DESCENTS = 30
 """Passes over nonnegative atoms in a dictionary step."""
 _INFINITE = "X contains infinity; replace it, by NaN if the entry is to count as missing."
-_NEGATIVE = "X contains negative values; make them 0, or NaN if they are unknown, or take a model that allows any sign."
+_NEGATIVE = "X contains negative values; make them 0, or NaN if they are unknown, or use a model that allows any sign."
 _PLACES = 8
 """Chunks, at least, over which the rows of the start are spread."""
 

@@ -2,10 +2,12 @@ r"""The problems, their duals and their certificates: each formula once.
 
 Rows are samples: ``X`` (n, m), ``codes`` S' (n, q), ``components`` U' (q, m), L = ``codes @ components``.
 
-(1)  min ||L||_* + lam ||O||_1  subject to ||X - L - O||_F <= eps
-(2)  min 1/2 ||X - L - O||_F^2 + lam_* ||L||_* + lam ||O||_1
-(4)  min 1/2 ||X - L - O||_F^2 + lam_*/2 (||S||_F^2 + ||U||_F^2) + lam ||O||_1
-(5)  min 1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam ||o||_1,  for each sample
+::
+
+    (1)  min ||L||_* + lam ||O||_1  subject to ||X - L - O||_F <= eps
+    (2)  min 1/2 ||X - L - O||_F^2 + lam_* ||L||_* + lam ||O||_1
+    (4)  min 1/2 ||X - L - O||_F^2 + lam_*/2 (||S||_F^2 + ||U||_F^2) + lam ||O||_1
+    (5)  min 1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam ||o||_1,  for each sample
 
 A NaN in ``X`` is a missing entry: it has no outlier penalty, so its outlier absorbs whatever is there and the entry
 drops out of every sum. Each gap is an upper bound on what the objective is above its minimum.

@@ -376,7 +376,7 @@ def _read_header(path: str | PathLike[str], file: Any) -> tuple[Header, str]:
         } if version >= 1 and not is_deep(parameters):
             return Header(kind, version, parameters, _array_infos(path, file)), checksum
         case _:
-            raise StoreError(f"{path} is damaged: its header makes no sense.")
+            raise StoreError(f"{path} is damaged: its header is invalid.")
 
 
 def _parsed(entry: str) -> Any:

@@ -145,7 +145,7 @@ def test_unusable_images_are_named_and_the_rest_is_done():
     words = [
         "blank",
         "blank",
-        "all of its pixels are NaN",
+        "missing (NaN)",
         r"shape (3, 4, 5, 6)",
         "expected numbers|shape",
         "shape",
@@ -161,7 +161,7 @@ def test_unusable_images_are_named_and_the_rest_is_done():
 @pytest.mark.parametrize(
     ("images", "words"),
     [
-        ([], "holds no images"),
+        ([], "contains no images"),
         (np.zeros((4, 4)), "must have shape"),
         ("faces", "must be a list"),
         (None, "must be a list"),

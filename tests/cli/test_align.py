@@ -91,11 +91,11 @@ def test_images_that_cannot_be_aligned_are_named_and_the_rest_is_done(run, faces
 
 def test_failures_are_one_sentence(run, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert failed(run("align", tmp_path / "empty"), "holds no images")
+    assert failed(run("align", tmp_path / "empty"), "contains no images")
     assert failed(run("align", tmp_path / "absent"), "is not a folder")
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "a.png").write_bytes(b"x")
-    assert failed(run("align", tmp_path / "torn"), "holds no images that can be read")
+    assert failed(run("align", tmp_path / "torn"), "contains no images that can be read")
     (tmp_path / "blank").mkdir()
     for number in range(3):
         Image.fromarray(np.zeros((40, 40), np.uint8)).save(tmp_path / "blank" / f"{number}.png")

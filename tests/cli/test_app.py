@@ -62,11 +62,11 @@ def test_wrong_usage_exits_with_2(run, arguments):
 
 @pytest.mark.parametrize("command", [["decompose", "x.npy"], ["demo"]])
 def test_unwritable_folder_is_noticed_before_the_work(run, tmp_path, monkeypatch, command):
-    monkeypatch.setattr("unmingle.apps.demo._run.decompose", None)
+    monkeypatch.setattr("unmingle.apps.demo._street.decompose", None)
     monkeypatch.setattr("unmingle.apps.tables._separate.decompose", None)
     np.save(tmp_path / "x.npy", np.eye(4))
     (tmp_path / "taken").write_text("a file")
-    assert failed(run(*command, "--out", "taken"), "taken is no folder to write to")
+    assert failed(run(*command, "--out", "taken"), "taken is not a folder that can be written to")
     assert failed(run(*command, "--out", "taken/below"), "--out")
     assert (tmp_path / "taken").read_text() == "a file"
 
@@ -90,7 +90,7 @@ def test_interrupt_ends_cleanly(run, tmp_path, monkeypatch):
     ended = run("decompose", "x.npy")
     assert ended.code == 130
     assert ended.out == ""
-    assert ended.err == "Interrupted; results that were not complete are not kept.\n"
+    assert ended.err == "Interrupted; incomplete results are not kept.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
 
 

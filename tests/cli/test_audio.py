@@ -109,11 +109,11 @@ def test_a_report_for_each_song(run, song):
         (["song.wav", "-o", "stems", "--stems", "drums"], "expected voice, music or voice,music"),
         (["song.wav", "-o", "stems", "--format", "m4a"], "'m4a' is not one of"),
         (["song.wav", "-o", "stems", "--method", "magic"], "'magic' is not one of"),
-        (["song.wav", "-o", "stems", "--method", "nmf", *MODEL], "--model takes the place of --method"),
+        (["song.wav", "-o", "stems", "--method", "nmf", *MODEL], "--model replaces --method"),
         (["song.wav", "-o", "stems", "--high-pass", "-3"], "expected hertz of at least 0"),
         (["song.wav", "-o", "stems", "--low-latency"], "--low-latency can be used with --live only"),
-        (["song.wav", "--live"], "--live takes no IN"),
-        (["--live", "--from", "song.wav", "--input", "1"], "leave --input and --output out"),
+        (["song.wav", "--live"], "--live does not go with IN"),
+        (["--live", "--from", "song.wav", "--input", "1"], "leave out --input and --output"),
     ],
 )
 def test_options_that_make_no_sense_are_told(run, song, arguments, words):
@@ -165,7 +165,7 @@ def test_an_interrupt_keeps_what_is_finished_and_nothing_else(song, tmp_path, nu
     process.send_signal(number)
     _, err = process.communicate()
     assert process.returncode == code
-    assert err == "Interrupted; 1 of 2 songs are finished and kept, of others nothing is.\n"
+    assert err == "Interrupted; 1 of 2 songs are finished and kept; the others are not.\n"
     assert files(tmp_path / "stems") == ["a.music.flac", "a.voice.flac"]
 
 
@@ -233,7 +233,7 @@ def test_a_passage_without_voice_is_learnt_from(run, song):
     [
         (["--no-voice", "soon"], "two numbers of seconds, such as 0-12.5"),
         (["--no-voice", "2-99"], "within the 3.00 s of the song"),
-        (["--no-voice", "0-1", "--method", "pcp"], "cannot learn from a passage without voice; take 'adapt'"),
+        (["--no-voice", "0-1", "--method", "pcp"], "cannot learn from a passage without voice; use 'adapt'"),
     ],
 )
 def test_passages_that_cannot_be_learnt_from_are_told(run, song, options, told):

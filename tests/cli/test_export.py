@@ -166,7 +166,7 @@ def test_bad_input_gets_one_sentence(run, folder, monkeypatch):
     assert failed(run("export", "missing.safetensors", "model.onnx"), "missing.safetensors does not exist")
     assert failed(run("export", "garbage.safetensors", "model.onnx"), "damaged or not a .safetensors file")
     assert failed(run("export", "encoder.safetensors", "model.onnx", "--layers", "3"), "has 4 layers")
-    assert failed(run("export", "encoder.safetensors", "file/model.onnx"), "no folder to write to")
+    assert failed(run("export", "encoder.safetensors", "file/model.onnx"), "not a folder that can be written to")
     store.write(folder / "foreign.safetensors", "Scaler", {}, {})
     assert failed(run("export", "foreign.safetensors", "model.onnx"), "does not know")
     unmingle.RobustPCA(rank_penalty=1e6, outlier_penalty=1.0).fit(MADE.X).save(folder / "nothing.safetensors")

@@ -34,13 +34,13 @@ def test_command_writes_figures_and_a_page(run, rng, tmp_path):
 def test_command_says_where_data_are_looked_for(run, tmp_path, monkeypatch):
     monkeypatch.delenv("UNMINGLE_DATA", raising=False)
     assert failed(run("reproduce", "table1"), "--data", "UNMINGLE_DATA")
-    assert failed(run("reproduce", "table1", "--data", "nowhere"), "nowhere is no folder")
-    assert failed(run("reproduce", "online", "--data", tmp_path), "holds no faces")
+    assert failed(run("reproduce", "table1", "--data", "nowhere"), "nowhere is not a folder")
+    assert failed(run("reproduce", "online", "--data", tmp_path), "contains no faces")
     assert run("reproduce", "table2").code == 2
 
 
 def test_command_says_which_films_are_missing(run, tmp_path):
-    with pytest.raises(DataMissing, match="holds no films"):
+    with pytest.raises(DataMissing, match="contains no films"):
         reproduce_video(tmp_path, tmp_path)
     assert failed(run("reproduce", "video", "--data", tmp_path), HALL, "UNMINGLE_DATA")
     (tmp_path / HALL).write_bytes(b"nothing")

@@ -151,9 +151,9 @@ def test_images_are_brought_to_one_size(run, frames):
 
 def test_bad_folders_get_one_sentence(run, frames, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert failed(run("train", "empty", *QUICK), "empty holds no images")
+    assert failed(run("train", "empty", *QUICK), "empty contains no images")
     (frames / "frame 03.png").write_bytes(b"nonsense")
-    assert failed(run("train", "frames", *QUICK), "frame 03.png is damaged or no image")
+    assert failed(run("train", "frames", *QUICK), "frame 03.png is damaged or not an image")
 
 
 def test_the_command_line_wins_over_the_file_of_settings(run, data):
@@ -332,7 +332,7 @@ def test_interrupted_before_any_checkpoint(run, data, monkeypatch):
 
     monkeypatch.setattr(train, "learn", stop)
     ended = run("train", "rows.npy", *QUICK)
-    assert (ended.code, ended.err) == (130, "Interrupted; results that were not complete are not kept.\n")
+    assert (ended.code, ended.err) == (130, "Interrupted; incomplete results are not kept.\n")
 
 
 def test_bad_input_gets_one_sentence(run, data):
@@ -344,7 +344,9 @@ def test_bad_input_gets_one_sentence(run, data):
     assert failed(run("train", "rows.txt", *QUICK), "rows.txt has no rows of numbers")
     assert failed(run("train", "cube.npy", *QUICK), "shape (2, 2, 2)")
     assert failed(run("train", "missing.npy", *QUICK), "every entry is missing")
-    assert failed(run("train", "rows.npy", *QUICK, "--out", "file/model.safetensors"), "no folder to write to")
+    assert failed(
+        run("train", "rows.npy", *QUICK, "--out", "file/model.safetensors"), "not a folder that can be written to"
+    )
     assert failed(run("train", "rows.npy", *QUICK, "--step-size", "0"), "step_size must be a finite number above 0")
     assert failed(run("train", "rows.npy", *QUICK, "--validation", "1"), "validation must be")
     assert not list(data.glob("model*"))

@@ -102,7 +102,7 @@ def test_options_that_make_no_sense_are_told(run, arguments, words):
 def test_folders_without_songs_are_told(run, tmp_path):
     (tmp_path / "empty").mkdir()
     assert failed(run("train", "audio", "--data", "empty", "--out", "a.safetensors"), "empty")
-    assert failed(run("train", "audio", "--data", "nowhere", "--out", "a.safetensors"), "is no folder")
+    assert failed(run("train", "audio", "--data", "nowhere", "--out", "a.safetensors"), "is not a folder")
 
 
 def test_settings_may_come_from_a_file(run, tmp_path):

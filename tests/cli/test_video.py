@@ -252,7 +252,7 @@ def test_sound_is_no_film(run, tmp_path):
         frame = av.AudioFrame.from_ndarray(np.zeros((1, 4000), np.int16), format="s16", layout="mono")
         frame.rate = 8000
         container.mux(stream.encode(frame))
-    assert failed(run("video", "song.wav", "--background", "bg.mp4"), "holds sound but no pictures")
+    assert failed(run("video", "song.wav", "--background", "bg.mp4"), "contains sound but no pictures")
     assert os.listdir() == ["song.wav"]
 
 

@@ -50,7 +50,7 @@ def test_a_film_cut_off_before_its_index_is_refused(run, tmp_path):
     write_video(tmp_path / "street.mp4", SCENE)
     content = (tmp_path / "street.mp4").read_bytes()
     (tmp_path / "street.mp4").write_bytes(content[: len(content) // 2])
-    assert failed(run("video", "street.mp4", *OUTPUTS), "street.mp4 is no video, is damaged, or is cut off")
+    assert failed(run("video", "street.mp4", *OUTPUTS), "street.mp4 is not a video, or it is damaged or incomplete")
     assert os.listdir() == ["street.mp4"]
 
 

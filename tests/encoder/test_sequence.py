@@ -68,7 +68,7 @@ def test_saved_and_loaded(encoder, samples, tmp_path, half):
 
 
 def test_there_is_no_gap(encoder, samples):
-    with pytest.raises(ValueError, match=r"solves no problem .* for certificates take an Encoder"):
+    with pytest.raises(ValueError, match=r"solves no problem .* for certificates use an Encoder"):
         encoder.gap(samples, encoder.encode(samples))
 
 

@@ -134,14 +134,14 @@ def test_what_a_generator_gave_is_kept_in_the_checkpoint(tmp_path, X):
 def test_a_checkpoint_of_something_else_is_refused(tmp_path, X):
     checkpoint = tmp_path / "checkpoint.safetensors"
     model().fit(X[:200], checkpoint=checkpoint)
-    with pytest.raises(ValueError, match=r"was made with forgetting='auto', not 0.9; remove it"):
+    with pytest.raises(ValueError, match=r"was made with forgetting='auto', not 0.9; delete it"):
         model(forgetting=0.9).fit(X, checkpoint=checkpoint)
     with pytest.raises(ValueError, match="belongs to other data"):
         model().fit(X[5:], checkpoint=checkpoint)
-    with pytest.raises(ValueError, match="has seen 200 samples, but X holds only 150"):
+    with pytest.raises(ValueError, match="has seen 200 samples, but X contains only 150"):
         model().fit(X[:150], checkpoint=checkpoint)
     RobustPCA(random_state=0).fit(X[:50]).save(checkpoint)
-    with pytest.raises(store.StoreError, match="no checkpoint: it holds a RobustPCA"):
+    with pytest.raises(store.StoreError, match="not a checkpoint: it contains a RobustPCA"):
         model().fit(X, checkpoint=checkpoint)
     checkpoint.write_bytes(b"nonsense")
     with pytest.raises(store.StoreError, match="damaged"):

@@ -86,7 +86,7 @@ class TestCheckpoint:
                   "penalty": lambda: replace(start, rank_penalty=5.0).untrained()}  # fmt: skip
         other = change.pop("encoder", None)
         encoder = start if other is None else started(**other) if isinstance(other, dict) else others[other]()
-        with pytest.raises(ValueError, match="belongs to other data or settings; remove it"):
+        with pytest.raises(ValueError, match="belongs to other data or settings; delete it"):
             train(encoder, change.pop("X", X), checkpoint=path, **change)
         assert path.read_bytes() == before
 

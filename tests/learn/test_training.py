@@ -189,7 +189,7 @@ def _named(options):
         ({"random_state": "dice"}, "random_state must be a seed"),
         ({"X": np.ones((5, 23))}, "X must have 24 columns, got 23"),
         ({"X": np.ones(5)}, "X must have two dimensions"),
-        ({"X": np.full((5, M), np.nan)}, "X holds only NaN"),
+        ({"X": np.full((5, M), np.nan)}, "X contains only NaN"),
         ({"X": np.full((5, M), np.inf)}, "X contains infinity"),
     ],
     ids=lambda value: _named(value) if isinstance(value, dict) else value[:40],

@@ -53,5 +53,5 @@ def test_media_says_what_is_wrong(tmp_path, rng):
         media.read_image(tmp_path / "bright.tif")
     Image.fromarray(rng.integers(0, 255, (40, 50), np.uint8)).save(tmp_path / "cut.png")
     (tmp_path / "cut.png").write_bytes((tmp_path / "cut.png").read_bytes()[:500])
-    with pytest.raises(media.MediaError, match=r"cut\.png is damaged or no image"):
+    with pytest.raises(media.MediaError, match=r"cut\.png is damaged or not an image"):
         media.read_image(tmp_path / "cut.png")

@@ -66,14 +66,14 @@ def test_an_mp4_with_its_index_at_the_end_from_an_address_that_cannot_skip(tmp_p
         read(f"{server}/street.mp4")
 
 
-def test_standard_input_that_is_no_file(video, monkeypatch):
+def test_standard_input_that_is_not_a_file(video, monkeypatch):
     with open_writer(video.with_suffix(".mkv")) as writer:
         writer.write(scene(1)[0])
     content = io.TextIOWrapper(io.BytesIO(video.with_suffix(".mkv").read_bytes()))
     monkeypatch.setattr(sys, "stdin", content)
     assert len(read("-")) == 1
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"no video at all" * 99)))
-    with pytest.raises(MediaError, match="standard input is no video"):
+    with pytest.raises(MediaError, match="standard input is not a video"):
         open_frames("-")
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(MediaError, match="Standard input gives no video"):

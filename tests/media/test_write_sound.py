@@ -66,7 +66,7 @@ def test_nothing_is_clipped(tmp_path, name):
     samples = song()
     samples[[3, 5], 0] = -1.25, 1.5
     sentence = (
-        r"holds samples from -1 to 1, but 2 of this block go up to 1\.5; give a gain of at most 0\.6667, or write"
+        r"takes samples from -1 to 1, but 2 of this block go up to 1\.5; give a gain of at most 0\.6667, or write"
     )
     with pytest.raises(MediaError, match=sentence), SoundWriter(tmp_path / name, RATE, 2) as writer:
         writer.write(samples)
@@ -79,11 +79,11 @@ def test_nothing_is_clipped(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "rate", "n_channels", "sentence"),
     [
-        ("a.mp3", 96000, 2, r"\.mp3 holds .* 8000, .* this has 2 channels at 96000 Hz; choose \.flac or \.wav"),
-        ("a.opus", 44100, 1, r"\.opus holds .* this has 1 channel at 44100 Hz; choose \.flac or \.wav"),
-        ("a.ogg", RATE, 6, r"\.ogg holds 2 channels .* this has 6 channels at 16000 Hz; choose \.flac or \.wav"),
+        ("a.mp3", 96000, 2, r"\.mp3 can have .* 8000, .* this has 2 channels at 96000 Hz; choose \.flac or \.wav"),
+        ("a.opus", 44100, 1, r"\.opus can have .* this has 1 channel at 44100 Hz; choose \.flac or \.wav"),
+        ("a.ogg", RATE, 6, r"\.ogg can have 2 channels .* this has 6 channels at 16000 Hz; choose \.flac or \.wav"),
         ("a.ogg", 384000, 1, r"1000 to 192000 Hz, .*; choose \.flac or \.wav"),
-        ("a.flac", RATE, 9, r"\.flac holds 8 channels at most .*; choose \.wav"),
+        ("a.flac", RATE, 9, r"\.flac can have 8 channels at most .*; choose \.wav"),
         ("a.flac", 96001, 1, r"tens of hertz up to 655350, .* at 96001 Hz; choose \.wav"),
         ("a.wav", RATE, 2000, r"this has 2000 channels at 16000 Hz; use fewer channels"),
         ("a.m4a", RATE, 1, r"expected a name that ends in one of \.wav, \.flac, \.mp3, \.ogg, \.opus"),

@@ -203,9 +203,9 @@ def test_what_can_be_written_is_listed(tmp_path):
 def test_frames_must_be_of_one_size(tmp_path, name):
     with open_writer(tmp_path / name) as writer:
         writer.write(np.zeros((32, 32), np.uint8))
-        with pytest.raises(MediaError, match=f"{name} holds 32 x 32 grey pixels of uint8, but a frame has 32 x 30"):
+        with pytest.raises(MediaError, match=f"{name} contains 32 x 32 grey pixels of uint8, but a frame has 32 x 30"):
             writer.write(np.zeros((30, 32), np.uint8))
-        with pytest.raises(MediaError, match=r"Frame 2 for .* holds values from 9 to 9; .* divide it by 255"):
+        with pytest.raises(MediaError, match=r"Frame 2 for .* contains values from 9 to 9; .* divide it by 255"):
             writer.write(np.full((32, 32), 9.0))
         writer.write(np.ones((32, 32), np.uint8))
     assert len(read(tmp_path / name)) == 2

@@ -94,7 +94,7 @@ def test_both_layouts_are_found_and_split_by_singer(folder, tmp_path):
 
 
 def test_absent_and_unfit_clips_are_told(tmp_path):
-    with pytest.raises(DataMissing, match=r"holds no songs: expected audio/mir1k/train"):
+    with pytest.raises(DataMissing, match=r"contains no songs: expected audio/mir1k/train"):
         find_clips(tmp_path)
     noise = np.random.default_rng(0).uniform(-0.5, 0.5, (31 * RATE, 2))
     unfit = {

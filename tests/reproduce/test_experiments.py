@@ -31,7 +31,7 @@ def test_the_given_folder_comes_before_that_of_the_variable(tmp_path, monkeypatc
     assert data_folder(None) == tmp_path
     (tmp_path / "other").mkdir()
     assert data_folder(tmp_path / "other") == tmp_path / "other"
-    with pytest.raises(DataMissing, match="nowhere is no folder"):
+    with pytest.raises(DataMissing, match="nowhere is not a folder"):
         data_folder(tmp_path / "nowhere")
     monkeypatch.setenv("UNMINGLE_DATA", "")
     with pytest.raises(DataMissing, match="No data"):

@@ -34,7 +34,7 @@ def test_own_pictures_in_the_order_of_time_or_by_person(rng, tmp_path):
 
 
 def test_absent_and_damaged_data_are_told(tmp_path):
-    with pytest.raises(DataMissing, match=r"holds no faces: expected frey.*--data or UNMINGLE_DATA"):
+    with pytest.raises(DataMissing, match=r"contains no faces: expected frey.*--data or UNMINGLE_DATA"):
         read_faces(tmp_path)
     (tmp_path / "frey_0000_1499.npz").write_bytes(b"nothing")
     with pytest.raises(DataMissing, match="is damaged"):

@@ -78,9 +78,10 @@ def test_impossible_matrices_are_refused(arguments, words):
         low_rank_plus_sparse(**arguments)
 
 
-@pytest.fixture(scope="module", params=[0, 1, 2])
+@pytest.fixture(scope="module", params=[("calm", 0), ("calm", 1), ("calm", 2), ("changing", 0), ("changing", 1)])
 def scene(request):
-    return surveillance_scene(random_state=request.param)
+    light, seed = request.param
+    return surveillance_scene(light=light, random_state=seed)
 
 
 def test_scene_has_frames_background_and_masks(scene):
@@ -138,7 +139,15 @@ def test_same_seed_gives_the_same_film():
     assert not np.array_equal(first, other)
 
 
-@pytest.mark.parametrize("arguments", [{"n_frames": 0}, {"height": -3}, {"n_people": -1}, {"noise": -0.1}])
+def test_changing_light_changes_every_place_for_long():
+    empty = surveillance_scene(light="changing", random_state=0).background
+    middle = np.median(empty, axis=0)
+    assert np.median(np.abs(empty - middle).max(axis=0)) > 0.1
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"n_frames": 0}, {"height": -3}, {"n_people": -1}, {"noise": -0.1}, {"light": "neon"}]
+)
 def test_impossible_scenes_are_refused(arguments):
     with pytest.raises(ValueError, match="must"):
         surveillance_scene(**arguments)

@@ -48,7 +48,7 @@ def read_pictures(images: Any) -> list[Picture | str]:
         raise ValueError(f"images must be a list or an array of images; got {type(images).__name__}.")
     read = [_picture(image) for image in images]
     if not read:
-        raise ValueError("images holds no images.")
+        raise ValueError("images contains no images.")
     return read
 
 
@@ -56,7 +56,7 @@ def _picture(image: Any) -> Picture | str:
     try:
         array = np.asarray(image)
     except ValueError:
-        return "It is no image: its rows are of several lengths."
+        return "It is not an image: its rows have different lengths."
     if array.ndim == 3 and array.shape[2] in (1, 2):
         array = array[..., 0]
     if array.ndim == 3 and array.shape[2] == 4:

@@ -62,9 +62,9 @@ def trouble(picture: Picture, model: Model) -> str:
     """Why an image cannot be looked at, in a sentence, if so."""
     least, most = np.fmin.reduce(picture.grey, axis=None), np.fmax.reduce(picture.grey, axis=None)
     if np.isnan(most):
-        return "Nothing of it is known: all of its pixels are NaN."
+        return "All of its pixels are missing (NaN)."
     if most - least <= model.outlier_penalty:
-        return "It is blank: all of its pixels are alike."
+        return "It is blank: all of its pixels have the same value."
     return ""
 
 
@@ -123,11 +123,11 @@ def _verdict(model: Model, found: Landing | None, start: Matrix, valid: float, e
         return outside(valid)
     distance = float(model.frame.moves(np.linalg.inv(start) @ found.matrix))
     if distance > 2 * REACH * model.frame.unit:
-        return f"The frame ended {distance:.0f} pixels away from where it started, too far to be believed."
+        return f"The frame moved too far, {distance:.0f} pixels away from where it started."
     if found.moved > COARSE_TOL:
         return f"The search did not settle: its last step was {found.moved:.2f} pixels."
     if explained < LEAST_EXPLAINED:
-        return f"It does not look like the images that were learnt from: {explained:.0%} of it is as it should be."
+        return f"It does not look like the training images: only {explained:.0%} of it fits the model."
     return ""
 
 

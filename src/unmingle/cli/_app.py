@@ -1,6 +1,8 @@
 """The commands, as a typer application."""
 
+import inspect
 import traceback
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -31,7 +33,7 @@ class Plain(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            console.say("Interrupted; results that were not complete are not kept.")
+            console.say("Interrupted; incomplete results are not kept.")
             raise typer.Exit(exit_code(error)) from None
         except (BrokenPipeError, typer.Exit, typer.Abort, USAGE_ERROR):
             raise
@@ -59,12 +61,20 @@ def unmingle(
     version: Annotated[
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="After a failure, show where in the program it was.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="After an error, show where in the program it happened.")
+    ] = False,
 ) -> None:
     """Split data into a low-rank part, what repeats, and sparse outliers, what stands out."""
 
 
+def unwrapped(command: Callable[..., object]) -> str:
+    """The docstring of a command with one line for each paragraph, so that it is wrapped to the terminal."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 for command in (demo, decompose, fit, apply, video, audio, align, export, info, reproduce):
-    app.command(command.__name__.rpartition(".")[2])(command.run)
-train.kinds.command("audio")(train_audio.run)
+    app.command(command.__name__.rpartition(".")[2], help=unwrapped(command.run))(command.run)
+train.kinds.command("audio", help=unwrapped(train_audio.run))(train_audio.run)
 app.add_typer(train.kinds, name="train")

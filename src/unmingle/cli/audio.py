@@ -52,7 +52,7 @@ def _optional(check: Any) -> Any:
     return lambda value: None if value is None else check(value)
 
 
-Sources = Annotated[list[Path] | None, typer.Argument(metavar="IN", help="Sound files, and folders of them.")]
+Sources = Annotated[list[Path] | None, typer.Argument(metavar="IN", help="Sound files, or folders of them.")]
 Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="DIR", help="Folder for the stems.")]
 Format = Annotated[
     str,
@@ -60,7 +60,7 @@ Format = Annotated[
         "--format",
         metavar="|".join(FORMATS),
         callback=one_of(FORMATS),
-        help="Of the stems; flac and wav lose nothing, and a wav is never scaled.",
+        help="Format of the stems; flac and wav are lossless, and a wav is never scaled.",
     ),
 ]
 MethodName = Annotated[
@@ -69,7 +69,7 @@ MethodName = Annotated[
         "--method",
         metavar="|".join(METHODS),
         callback=_optional(one_of(METHODS)),
-        help="How to tell voice from music: voice, the default, and phone are trained networks; "
+        help="How to separate voice from music. voice (the default) and phone are trained networks; "
         "the others learn from the song alone.",
     ),
 ]
@@ -78,13 +78,17 @@ Model = Annotated[
     typer.Option(
         metavar="FILE",
         callback=suffixed(".safetensors"),
-        help="A network of one's own, from unmingle train audio, in place of --method.",
+        help="Your own network from unmingle train audio, instead of --method.",
     ),
 ]
 StemNames = Annotated[Any, typer.Option("--stems", parser=stems_of, metavar="voice,music", help="What to write.")]
 HighPass = Annotated[
     Any,
-    typer.Option(parser=hertz, metavar="HZ|none|auto", help="There is no voice below; auto for what helps the method."),
+    typer.Option(
+        parser=hertz,
+        metavar="HZ|none|auto",
+        help="Everything below this frequency is music; auto: what suits the method.",
+    ),
 ]
 NoVoice = Annotated[
     Any,
@@ -92,20 +96,32 @@ NoVoice = Annotated[
         "--no-voice",
         parser=passage,
         metavar="FROM-TO",
-        help="Seconds, such as 0-12.5, in which nobody sings: the music is learnt from them, by --method adapt.",
+        help="A passage in which nobody sings, in seconds, such as 0-12.5: --method adapt learns the music from it.",
     ),
 ]
 Report = Annotated[bool, typer.Option("--report", help="Write a page for each song, with sounds and spectrograms.")]
-Live = Annotated[bool, typer.Option("--live", help="Separate what the microphone hears, and play it, until Ctrl-C.")]
-Hear = Annotated[str, typer.Option(metavar="voice|music", callback=one_of(STEMS), help="What to play; with --live.")]
+Live = Annotated[
+    bool, typer.Option("--live", help="Separate what comes from the microphone and play it, until Ctrl-C.")
+]
+Hear = Annotated[
+    str, typer.Option(metavar="voice|music", callback=one_of(STEMS), help="With --live: which stem to play.")
+]
 FromFile = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="With --live: this file, not a microphone; nothing is heard."),
+    typer.Option(
+        "--from", metavar="FILE", help="With --live: use this file instead of a microphone, without playing it."
+    ),
 ]
-LowLatency = Annotated[bool, typer.Option("--low-latency", help="With --live: 32 ms sooner, a little less sharp.")]
-Source = Annotated[str | None, typer.Option("--input", metavar="DEVICE", help="With --live: number or name.")]
-Target = Annotated[str | None, typer.Option("--output", metavar="DEVICE", help="With --live: number or name.")]
-Devices = Annotated[bool, typer.Option("--devices", help="List the devices for sound, and end.")]
+LowLatency = Annotated[
+    bool, typer.Option("--low-latency", help="With --live: 32 ms less delay, a little less accurate.")
+]
+Source = Annotated[
+    str | None, typer.Option("--input", metavar="DEVICE", help="With --live: number or name of the device.")
+]
+Target = Annotated[
+    str | None, typer.Option("--output", metavar="DEVICE", help="With --live: number or name of the device.")
+]
+Devices = Annotated[bool, typer.Option("--devices", help="List the sound devices and exit.")]
 
 
 def run(
@@ -130,8 +146,8 @@ def run(
 ) -> None:
     """Separate songs into voice and music, DIR/NAME.voice.flac and DIR/NAME.music.flac, which add up to the song.
 
-    Files may have any length, rate and number of channels. A file that cannot be read is told at the end, when all
-    others are finished.
+    Files may have any length, rate and number of channels. A file that cannot be read is reported at the end, after
+    all others are done.
 
     unmingle audio song.mp3 -o stems --report
 
@@ -161,9 +177,9 @@ def _check_options(
 ) -> None:
     given = [option for option, value in only_live.items() if value is not None]
     if live and (sources or out or only_files):
-        raise typer.BadParameter("--live takes no IN, -o, --report and --no-voice; --from FILE plays a file.")
+        raise typer.BadParameter("--live does not go with IN, -o, --report or --no-voice; use --from FILE for a file.")
     if live and "--from" in given and {"--input", "--output"} & set(given):
-        raise typer.BadParameter("--from takes the place of devices; leave --input and --output out.")
+        raise typer.BadParameter("--from replaces the devices; leave out --input and --output.")
     if not live and given:
         raise typer.BadParameter(f"{', '.join(given)} can be used with --live only.")
     if not live and not sources:
@@ -178,7 +194,7 @@ def _method(name: str | None, model: Path | None, *, without_voice: bool) -> "Me
     if model is None:
         return as_method(name or ("adapt" if without_voice else METHODS[0]))
     if name is not None:
-        raise typer.BadParameter(f"--model takes the place of --method; leave --method {name} out.")
+        raise typer.BadParameter(f"--model replaces --method; leave out --method {name}.")
     from ._shared.models import load_voice_method
 
     return load_voice_method(model)
@@ -204,7 +220,7 @@ def _separate(
                 if not quiet and not as_json:
                     console.show(console.facts(song.facts), **song.written, **({"report": page} if page else {}))
         except KeyboardInterrupt as interrupt:
-            console.say(f"Interrupted; {len(done)} of {len(plans)} songs are finished and kept, of others nothing is.")
+            console.say(f"Interrupted; {len(done)} of {len(plans)} songs are finished and kept; the others are not.")
             raise typer.Exit(exit_code(interrupt)) from None
     if as_json:
         console.print_json({"songs": done, "failures": [str(failure) for failure in failures]})
@@ -237,7 +253,7 @@ def _listen(
     say = (lambda sentence: None) if quiet or as_json else console.say
     say("Getting ready ...")
     with Interrupts() as interrupts, interrupts.allowed():
-        heard = listen(driver, stream, hear=hear, ready=lambda: say(f"Playing the {hear}; Ctrl-C ends it."))
+        heard = listen(driver, stream, hear=hear, ready=lambda: say(f"Playing the {hear}; press Ctrl-C to stop."))
     if as_json:
         console.print_json(heard.card_)
     elif not quiet:

@@ -11,23 +11,35 @@ from ._shared.paths import ready_folder
 
 
 def run(
-    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("unmingle-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the report and the files of the demo.")] = Path("unmingle-demo"),
     seed: Seed = 0,
-    frames: Annotated[int, typer.Option(min=10, max=2000, help="Length of the film.")] = 120,
+    frames: Annotated[int, typer.Option(min=10, max=2000, help="Length of the film.")] = 150,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Separate a made film and a made song, whose truth is known, and write a report with pictures and sound."""
+    """Take a film, a table and a song apart, beside simpler ways, and write a page with pictures and sound.
+
+    All three are made, so that the truth is known. They are written as files, too: try the other commands on them.
+    """
     with console.progress("Separating the film", quiet=quiet) as advance, console.warnings_as_sentences():
         from ..apps import demo
 
         folder = ready_folder(out)
         done = demo.run(frames, seed, advance)
+        files = demo.write_files(done, folder)
         report = demo.write_report(done, folder)
     figures = demo.figures(done)
     if as_json:
-        console.print_json({**figures, "report": str(report)})
+        console.print_json({**figures, "files": files, "report": str(report)})
     elif not quiet:
-        compared = console.table(*demo.comparison(done), first_is_ours=True)
         song = f"voice {figures['song']['voice_gain']:+.1f} dB, music {figures['song']['music_gain']:+.1f} dB"
-        console.show(compared, console.facts({**console.solved(figures), "song": song}), report=report)
+        console.show(
+            "A film whose light changes: what moves? (1 is best; simple ways have the best threshold)",
+            console.table(*demo.street_comparison(done.street), first_is_ours=True),
+            console.facts(console.solved(figures["street"])),
+            f"\nA table with {done.table.n_faults} faults and {done.table.n_gaps} gaps: which cells are wrong?",
+            console.table(*demo.table_comparison(done.table), first_is_ours=True),
+            f"A song: nearer to the true parts by: {song}\n",
+            files=", ".join(map(str, files.values())),
+            report=report,
+        )

@@ -22,24 +22,24 @@ def run(
     ],
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where the data are; by default the variable UNMINGLE_DATA tells."),
+        typer.Option(metavar="FOLDER", help="Folder of the data; by default that in the variable UNMINGLE_DATA."),
     ] = None,
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="FOLDER", help="Where results go.")] = Path(
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FOLDER", help="Folder for the results.")] = Path(
         "unmingle-reproduce"
     ),
-    max_steps: Annotated[int, typer.Option(min=1, help="Training steps of an encoder at most, of 64 samples.")] = 1000,
-    jobs: Annotated[
-        int, typer.Option(min=-1, help="Processes of table1 and audio; -1 for as many as processors.")
-    ] = -1,
+    max_steps: Annotated[
+        int, typer.Option(min=1, help="Most training steps of an encoder, each of 64 samples.")
+    ] = 1000,
+    jobs: Annotated[int, typer.Option(min=-1, help="Processes for table1 and audio; -1: one for each processor.")] = -1,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Repeat an experiment of the paper on your copy of the data: a JSON file and a page with figures.
 
-    The folder holds the files of known sets of faces, or pictures of your own: all of one size, in one sub-folder for
-    each person, or in the order of time. Cells of table1 and audio are kept as they are done: the same command goes on
-    from them. For video it holds the known films; with OpenCV installed, its methods are compared too. For audio it
-    holds the clips of MIR-1K.
+    The folder contains known sets of faces, or pictures of your own (all of one size, in one sub-folder for each
+    person, or in the order of time); for video the known films, for audio the clips of MIR-1K. With OpenCV installed,
+    its video methods are compared, too. Finished parts of table1 and audio are kept: the same command goes on from
+    them.
     """
     chosen = EXPERIMENTS[experiment]
     with console.warnings_as_sentences():

@@ -27,7 +27,8 @@ Data = Annotated[
     Path,
     typer.Option(
         metavar="DIR",
-        help="Folder of songs: pairs NAME.voice.* and NAME.music.*, or files with music left and voice right.",
+        help="Folder of songs: pairs NAME.voice.* and NAME.music.*, or files with music in the left channel and voice "
+        "in the right.",
     ),
 ]
 Out = Annotated[
@@ -41,14 +42,15 @@ Out = Annotated[
     ),
 ]
 Music = Annotated[
-    list[Path] | None, typer.Option(metavar="DIR", help="Folder of further music without voice; may be given again.")
+    list[Path] | None, typer.Option(metavar="DIR", help="Folder of more music without voice; can be repeated.")
 ]
 Network = Annotated[
     str,
     typer.Option(
         metavar="|".join(NETWORKS),
         callback=one_of(NETWORKS),
-        help="The best network; a smaller one; or the paper's: 25 components, 20 tied layers, one frame.",
+        help="voice: the best network; phone: a smaller one; plain: the paper's, with 25 components and 20 tied "
+        "layers, one frame at a time.",
     ),
 ]
 Loss = Annotated[
@@ -56,7 +58,7 @@ Loss = Annotated[
     typer.Option(
         metavar="|".join(LOSSES),
         callback=one_of(LOSSES),
-        help="Learn from the sources; or, with --network plain, from the mixtures alone.",
+        help="Learn from the true voice and music; with --network plain also: from the mixtures alone.",
     ),
 ]
 Validate = Annotated[
@@ -64,14 +66,14 @@ Validate = Annotated[
     typer.Option(
         metavar="songs|singers|NAME,...",
         help="First train without a fifth of the songs, without each singer in turn, or without those named (SINGER or "
-        "SINGER_SONG), and tell how well these are separated; then train on everything.",
+        "SINGER_SONG), and report how well these are separated; then train on everything.",
     ),
 ]
-Steps = Annotated[int | None, typer.Option(min=1, help="Steps of training; by default as many as the network needs.")]
-Half = Annotated[bool, typer.Option("--half", help="Round numbers to 16 bits: half the size, hardly another answer.")]
+Steps = Annotated[int | None, typer.Option(min=1, help="Training steps; by default as many as the network needs.")]
+Half = Annotated[bool, typer.Option("--half", help="Round numbers to 16 bits: half the size, nearly the same answers.")]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(help="File to keep the work in; by default the model file with .training added to its name."),
+    typer.Option(help="Where unfinished work is kept; by default the model file with .training added to its name."),
 ]
 Config = Annotated[
     Path | None,
@@ -79,7 +81,7 @@ Config = Annotated[
         metavar="FILE.toml",
         callback=take_config,
         is_eager=True,
-        help="File of settings, by the names of these options; the command line wins.",
+        help="File of settings, named like these options; options on the command line win.",
     ),
 ]
 
@@ -99,7 +101,7 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a network that tells voice from music, on songs of which both are known.
+    """Train a network that separates voice from music, on songs for which both are known.
 
     Songs for every step are made while it learns: voices at other pitches and with other sounds, with their own music
     or with that of others. Names such as SINGER_SONG_CLIP tell which clips belong together. Training that was

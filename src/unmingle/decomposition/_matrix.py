@@ -116,7 +116,7 @@ def decompose(
         raise ValueError("rank_penalty does not go with solver='pcp': the problem (1) has none.")
     n_components = check_optional_count(n_components, "n_components")
     if choice == "pcp" and n_components is not None:
-        raise ValueError("n_components does not go with solver='pcp', which finds the rank; take 'alternating'.")
+        raise ValueError("n_components does not go with solver='pcp', which finds the rank; use 'alternating'.")
     data = check_matrix(X) if mask is None else check_matrix(_masked(X, mask))
     if scale is not None:
         check_choice(scale, "scale", ("columns",))

@@ -141,7 +141,7 @@ def warn_unfinished(n_iter: int, tol: float, name: str, value: float, *, depth: 
 
     warnings.warn(
         f"Stopped after {n_iter} iterations at a {name} of {value:.1e}, above tol={tol:.1e}; "
-        "raise max_iter or tol, raise the penalties, or bring the columns to one scale.",
+        "raise max_iter or tol, raise the penalties, or give all columns the same scale.",
         ConvergenceWarning,
         stacklevel=depth,
     )
@@ -168,5 +168,5 @@ def refuse_vanishing(lam_star: float, lam: Array) -> None:
     least = float(limits.tiny) / float(limits.eps)
     if not (least < lam_star < np.inf and (lam > least).all() and np.isfinite(lam).all()):
         raise ValueError(
-            "The penalties are beyond the range of numbers beside this X; choose them nearer to penalty_max(X)."
+            "The penalties are too large or too small for the numbers in X; choose them nearer to penalty_max(X)."
         )

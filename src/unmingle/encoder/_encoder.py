@@ -138,7 +138,7 @@ class Encoder:
         lam = np.broadcast_to(check_outlier_penalty(outlier_penalty, U.shape[1]), U.shape[1]).astype(U.dtype)
         full = check_choice(structure, "structure", STRUCTURES) == "full"
         if full and nonnegative_codes:
-            raise ValueError("structure='full' has no inner code that could be nonnegative; take 'low_rank'.")
+            raise ValueError("structure='full' has no inner code that could be nonnegative; use 'low_rank'.")
         layers = Layers.of_algorithm(U, lam_star, lam, 1 if tied else n_layers, full, nonnegative_codes)
         return cls(U, lam_star, lam, layers, n_layers, nonnegative_codes, nonnegative_outliers)
 

@@ -271,7 +271,7 @@ class SequenceEncoder:
         """Refused: with a bias, a head and codes that are carried on there is no problem whose answer this would be."""
         raise ValueError(
             "A SequenceEncoder has a bias and a head of its own and solves no problem (5), so its answers have no gap; "
-            "for certificates take an Encoder."
+            "for certificates use an Encoder."
         )
 
     def astype(self, dtype: Any) -> "SequenceEncoder":

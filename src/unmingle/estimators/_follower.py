@@ -98,9 +98,9 @@ class StreamTransformer(RobustTransformer):
             if callback is not None and callback(Progress(self._publish().n_samples_seen_, n_samples)):
                 break
         if self._tracker is None:
-            raise ValueError("X holds no samples: there is nothing to learn from.")
+            raise ValueError("X contains no samples.")
         if self._tracker.has_learnt_nothing:
-            raise ValueError("X holds only NaN: every entry is missing, there is nothing to learn from.")
+            raise ValueError("X contains only NaN: every entry is missing.")
         if checkpoint is not None and self._n_seen > saved:
             self._publish().save(checkpoint)
         self._tracker.settle()
@@ -213,23 +213,23 @@ class StreamTransformer(RobustTransformer):
         """Go on from a checkpoint of the same model and data."""
         stored = store.read(checkpoint)
         if stored.kind != type(self).__name__:
-            raise store.StoreError(f"{checkpoint} is no checkpoint: it holds a {stored.kind}.")
+            raise store.StoreError(f"{checkpoint} is not a checkpoint: it contains a {stored.kind}.")
         loaded = store.restore(checkpoint, stored, type(self))
         then, now = loaded.get_params(), self.get_params()
         for name in sorted(set(now) - {"random_state"}):
             if not np.array_equal(then[name], now[name]):
                 raise ValueError(
                     f"The checkpoint {checkpoint} was made with {name}={then[name]!r}, not {now[name]!r}; "
-                    "remove it to begin anew, or choose another path."
+                    "delete it to start again, or choose another path."
                 )
         if loaded._origin != origin:
             raise ValueError(
-                f"The checkpoint {checkpoint} belongs to other data; remove it to begin anew, or choose another path."
+                f"The checkpoint {checkpoint} belongs to other data; delete it to start again, or choose another path."
             )
         if n_samples is not None and n_samples < loaded.n_samples_seen_:
             raise ValueError(
-                f"The checkpoint {checkpoint} has seen {loaded.n_samples_seen_} samples, but X holds only {n_samples}; "
-                "remove it to begin anew, or choose another path."
+                f"The checkpoint {checkpoint} has seen {loaded.n_samples_seen_} samples, but X contains only "
+                f"{n_samples}; delete it to start again, or choose another path."
             )
         self.__dict__.update({name: value for name, value in vars(loaded).items() if name not in now})
         self.frozen_ = False

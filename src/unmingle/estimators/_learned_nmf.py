@@ -64,7 +64,7 @@ class LearnedRobustNMF(LearnedRobustPCA):
     def _solve(self, X: Array) -> tuple[Array, float, Any]:
         """The dictionary of (4) with signs, and the penalties."""
         if check_choice(self.structure, "structure", STRUCTURES) == "full":
-            raise ValueError("structure='full' has no inner code that could be nonnegative; take 'low_rank'.")
+            raise ValueError("structure='full' has no inner code that could be nonnegative; use 'low_rank'.")
         q = check_optional_count(self.n_components, "n_components")
         lam_star, lam = given_penalties(self.rank_penalty, self.outlier_penalty, X.shape[1])
         if q is None or lam_star is None or lam is None:

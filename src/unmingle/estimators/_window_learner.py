@@ -45,7 +45,7 @@ class WindowLearner(RobustTransformer):
         X = self._validated(X, reset=not hasattr(self, "n_features_in_"))
         news = Rows(X, self._sources(X, y))
         if hasattr(self, "encoder_") and len(self._window.rows.sources) != len(news.sources):
-            raise ValueError("loss was changed to or from 'source' in mid-stream; call fit to begin anew.")
+            raise ValueError("loss was changed to or from 'source' in mid-stream; call fit to start again.")
         with suited_to(X.size):
             if not hasattr(self, "encoder_") or self._window.starting:
                 news = self._begin(news)

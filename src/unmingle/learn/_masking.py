@@ -230,7 +230,7 @@ class _MaskWork:
         if stored.kind != "MaskTraining" or stored.parameters.get("setup") != self._setup:
             raise ValueError(
                 f"The checkpoint {checkpoint} belongs to other data or settings; "
-                "remove it to begin anew, or choose another path."
+                "delete it to start again, or choose another path."
             )
         try:
             content = store.put_together(stored.parameters, stored.arrays)

@@ -213,7 +213,7 @@ def _checked(checkpoint: Any, start: Encoder, setup: dict[str, Any]) -> dict[str
         if not same or not _close(content.get("start"), _numbers(start)):
             raise ValueError(
                 f"The checkpoint {checkpoint} belongs to other data or settings; "
-                "remove it to begin anew, or choose another path."
+                "delete it to start again, or choose another path."
             )
         check(content, _schema(start, setup))
     except MismatchError as error:

@@ -74,14 +74,14 @@ def from_numpy_file(path: Path, colour: Colour, live: bool) -> FrameSource:
 
 
 def _why(error: BaseException) -> str:
-    return cause(error) if isinstance(error, OSError) and error.strerror else "it is damaged or holds no numbers"
+    return cause(error) if isinstance(error, OSError) and error.strerror else "it is damaged or contains no numbers"
 
 
 def _from_archive(path: Path, colour: Colour, live: bool) -> FrameSource:
     names = npz_names(path)
     if "frames" not in names and len(names) != 1:
         found = ", ".join(names[:_NAMED]) or "no arrays"
-        raise MediaError(f"{path.name} holds {found}; expected one array, or one named frames.")
+        raise MediaError(f"{path.name} contains {found}; expected one array, or one named frames.")
     name = "frames" if "frames" in names else names[0]
     header = npz_header(path, name)
     if header.by_columns or header.dtype.kind not in "biufc":
@@ -107,10 +107,10 @@ def _from_archive(path: Path, colour: Colour, live: bool) -> FrameSource:
 def _stored_times(path: Path, n_frames: int) -> NDArray[np.float64]:
     header = npz_header(path, "times")
     if header.shape != (n_frames,) or n_frames > _MOST_TIMES or header.dtype.kind not in "biuf":
-        raise MediaError(f"{path.name} holds times of shape {header.shape}; expected one number for each frame.")
+        raise MediaError(f"{path.name} contains times of shape {header.shape}; expected one number for each frame.")
     times = np.asarray(read_npz(path, "times"), dtype=np.float64)
     if not np.isfinite(times).all():
-        raise MediaError(f"{path.name} holds times that are no numbers; expected one number for each frame.")
+        raise MediaError(f"{path.name} contains times that are not numbers; expected one number for each frame.")
     return times
 
 

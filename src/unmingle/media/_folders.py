@@ -19,7 +19,7 @@ def files_of(folder: str | PathLike[str], suffixes: frozenset[str], what: str) -
     paths = [path for path in place.iterdir() if path.suffix.lower() in suffixes and path.is_file()]
     paths = [path for path in paths if not path.name.startswith(".")]
     if not paths:
-        raise MediaError(f"{folder} holds no {what}.")
+        raise MediaError(f"{folder} contains no {what}.")
     return sorted(paths, key=_natural)
 
 

@@ -63,7 +63,7 @@ def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -
         grey = grey.resize(size[::-1], pillow.Resampling.BILINEAR)
     values = np.array(grey, dtype=np.float32)
     if not (np.isfinite(values).all() and values.min() >= 0.0 and values.max() <= 1.0):
-        raise MediaError(f"{path} holds values from {values.min():g} to {values.max():g}; expected 0 to 1.")
+        raise MediaError(f"{path} contains values from {values.min():g} to {values.max():g}; expected 0 to 1.")
     return values
 
 
@@ -82,7 +82,7 @@ def _opened(path: str | PathLike[str]) -> Iterator[Any]:
     except Exception as error:
         reason = getattr(error, "strerror", None)
         raise MediaError(
-            f"{path} cannot be read: {reason}." if reason else f"{path} is damaged or no image."
+            f"{path} cannot be read: {reason}." if reason else f"{path} is damaged or not an image."
         ) from error
 
 
@@ -163,7 +163,7 @@ def _wide_colours(path: Path) -> NDArray[Any]:
             frame = next(container.decode(video=0))
             return np.array(frame.to_ndarray(format="rgb48le"))
     except (av.error.FFmpegError, StopIteration) as error:
-        raise MediaError(f"{path} is damaged or no image.") from error
+        raise MediaError(f"{path} is damaged or not an image.") from error
 
 
 def _stored(values: NDArray[Any]) -> NDArray[Any]:

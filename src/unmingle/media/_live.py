@@ -67,7 +67,9 @@ def _broadcast(video: Video, colour: Colour, stop: Event, endless: bool) -> Iter
     try:
         yield from decoded(video, colour, stop)
         if endless or video.error is not None:
-            raise MediaError(f"{video.name} broke off: {cause(video.error) if video.error else 'the sender ended'}.")
+            raise MediaError(
+                f"{video.name} stopped sending: {cause(video.error) if video.error else 'the sender ended'}."
+            )
     finally:
         video.container.close()
 
@@ -102,7 +104,7 @@ def open_camera(camera: int | str, colour: Colour, timeout: float) -> FrameSourc
     """Frames of a camera, by FFmpeg where it can, else by OpenCV if that is installed."""
     number = str(camera).removeprefix("camera:").removeprefix("/dev/video")
     if not number.isdigit():
-        raise MediaError(f"{camera} is no camera; expected its number, such as camera:0.")
+        raise MediaError(f"{camera} is not a camera; expected its number, such as camera:0.")
     name = f"camera:{number}"
     kind, pattern = _DEVICES.get(sys.platform, ("dshow", "{}"))
     device = pattern.format(number)
@@ -147,7 +149,7 @@ def _capture(cv2: Any, number: int, name: str) -> Connection:
             while not stop.is_set():
                 came, pixels = capture.read()
                 if not came:
-                    raise MediaError(f"{name} gives no more pictures.")
+                    raise MediaError(f"{name} stopped sending pictures.")
                 yield Frame(monotonic() - begun, pixels if pixels.ndim == 2 else pixels[:, :, ::-1])
         finally:
             capture.release()

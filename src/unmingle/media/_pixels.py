@@ -53,23 +53,23 @@ def _check_numbers(array: Pixels, name: str) -> Pixels:
         case "i" | "u", _:
             raise MediaError(_wrong_integers(array, name))
         case _:
-            raise MediaError(f"{name} holds {array.dtype}; expected uint8, uint16 or numbers from 0 to 1.")
+            raise MediaError(f"{name} contains {array.dtype}; expected uint8, uint16 or numbers from 0 to 1.")
 
 
 def _check_floats(array: Pixels, name: str) -> Pixels:
     low, high = float(array.min()), float(array.max())
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise MediaError(f"{name} holds NaN or infinity; expected numbers from 0, black, to 1, white.")
+        raise MediaError(f"{name} contains NaN or infinity; expected numbers from 0, black, to 1, white.")
     if low < 0.0 or high > 1.0:
         whites = [white for white in (255, 65535) if low >= 0.0 and high <= white]
         hint = f"; divide it by {whites[0]}" if whites else ""
-        raise MediaError(f"{name} holds values from {low:g} to {high:g}; expected 0, black, to 1, white{hint}.")
+        raise MediaError(f"{name} contains values from {low:g} to {high:g}; expected 0, black, to 1, white{hint}.")
     return array.astype(np.float32, copy=False)
 
 
 def _wrong_integers(array: Pixels, name: str) -> str:
     low, high = int(array.min()), int(array.max())
-    sentence = f"{name} holds {array.dtype} from {low} to {high}; expected uint8, uint16 or numbers from 0 to 1"
+    sentence = f"{name} contains {array.dtype} from {low} to {high}; expected uint8, uint16 or numbers from 0 to 1"
     if low >= 0 and high <= 65535:
         sentence += f"; convert it with .astype(numpy.{'uint8' if high <= 255 else 'uint16'})"
     return f"{sentence}."

@@ -88,7 +88,7 @@ def _opened(source: Any, colour: Colour, live: bool, timeout: float) -> FrameSou
         case int() | np.integer():
             return open_camera(int(source), colour, timeout)
         case np.ndarray():
-            return from_array(source, "The array", colour, live)
+            return from_array(source, "the array", colour, live)
         case str() | PathLike():
             return _from_name(os.fspath(source), colour, live, timeout)
         case Iterable():

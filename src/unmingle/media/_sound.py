@@ -177,7 +177,7 @@ def _by_soundfile(path: Path) -> SoundSource | None:
         return None
     if file.frames == 0:
         file.close()
-        raise MediaError(f"{path.name} holds no samples; expected a sound of one at least.")
+        raise MediaError(f"{path.name} contains no samples; expected a sound with at least one sample.")
     stated = _stated(file)
     facts: dict[str, Any] = {"name": path.name, "rate": file.samplerate, "n_channels": file.channels}
     return SoundSource(_read(library, file, path.name, stated), file.close, n_samples=file.frames, **facts)
@@ -221,7 +221,7 @@ def _checked(blocks: Iterator[Samples], name: str, rate: int) -> Iterator[Sample
             seconds = (given + first) / rate
             seconds = (given + first) / rate
             raise MediaError(
-                f"{name} holds NaN or infinity, first at {seconds:.3f} seconds; expected numbers: make it 0 there."
+                f"{name} contains NaN or infinity, first at {seconds:.3f} seconds; expected numbers: make it 0 there."
             )
         given += len(block)
         yield block

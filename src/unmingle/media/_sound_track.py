@@ -36,7 +36,7 @@ class Track:
             self._container = self._av.open(f"file:{path}")
         except (self._av.error.InvalidDataError, self._av.error.EOFError) as error:
             raise MediaError(
-                f"{path.name} is no sound, is damaged, or is cut off where it says how to read it; "
+                f"{path.name} is not a sound file, or it is damaged or incomplete; "
                 "expected a file such as .wav, .flac, .mp3 or .m4a."
             ) from error
         except (self._av.error.FFmpegError, OSError, ValueError) as error:
@@ -45,7 +45,9 @@ class Track:
             self._stream = self._first()
             self.rate, self.n_channels = int(self._stream.rate or 0), int(self._stream.channels or 0)
             if not self.rate or not self.n_channels:
-                raise MediaError(f"{path.name} holds sound that cannot be decoded; it is damaged or unknown.")
+                raise MediaError(
+                    f"{path.name} contains sound that cannot be decoded; it is damaged or in an unknown format."
+                )
         except MediaError:
             self.close()
             raise
@@ -75,7 +77,7 @@ class Track:
             return streams[0]
         is_text = self._container.format.name in TEXT_FORMATS
         found = "text" if is_text else "pictures but no sound" if self._container.streams.video else "no sound"
-        raise MediaError(f"{self._name} holds {found}; expected a sound file such as .wav or .mp3.")
+        raise MediaError(f"{self._name} contains {found}; expected a sound file such as .wav or .mp3.")
 
     def _stated(self) -> int | None:
         """Samples by the stated duration; one that was guessed from the size of the file states nothing."""
@@ -126,7 +128,7 @@ class Track:
     def _check_complete(self) -> None:
         name, given, stated = self._name, self._given, self.n_samples
         if given == 0:
-            raise MediaError(f"{name} holds no sound that can be decoded; it is empty or damaged.")
+            raise MediaError(f"{name} contains no sound that can be decoded; it is empty or damaged.")
         read = f"{given / self.rate:.2f} seconds"
         index = getattr(self._stream, "index_entries", None) or ()
         lacks_bytes = 0 < (self._container.size or 0) < max((entry.pos + entry.size for entry in index), default=0)

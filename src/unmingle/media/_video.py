@@ -61,7 +61,7 @@ class Video:
         return stated if stated.tzinfo else stated.replace(tzinfo=UTC)
 
     def stated_frames(self) -> int | None:
-        """How many frames the file says it holds; of a trimmed one, those that are shown."""
+        """How many frames the file says it contains; of a trimmed one, those that are shown."""
         stated, indexed = int(self.stream.frames), len(_index(self.stream))
         trimmed = "mp4" in self.container.format.name and 0 < indexed < stated
         return (indexed if trimmed else stated) or None
@@ -94,7 +94,7 @@ def open_video(
     except (av.error.FFmpegError, OSError, ValueError) as error:
         if timeout is not None and monotonic() - begun >= timeout:
             raise MediaError(
-                f"{name} does not answer within {timeout:g} seconds; check the address, or give it a longer timeout."
+                f"{name} does not answer within {timeout:g} seconds; check the address, or give a longer timeout."
             ) from error
         raise MediaError(_unreadable(av, name, error)) from error
     covers = av.stream.Disposition.attached_pic  # the picture of a song
@@ -103,7 +103,7 @@ def open_video(
     if not streams or is_text:
         found = "text" if is_text else "sound but no pictures" if container.streams.audio else "no pictures"
         container.close()
-        raise MediaError(f"{name} holds {found}; expected a video such as .mp4 whose pictures can be decoded.")
+        raise MediaError(f"{name} contains {found}; expected a video such as .mp4 whose pictures can be decoded.")
     streams[0].thread_type = threads
     streams[0].codec_context.options = {"max_pixels": str(MOST_NUMBERS)}
     try:
@@ -116,7 +116,7 @@ def open_video(
 
 def _unreadable(av: Any, name: str, error: BaseException) -> str:
     if isinstance(error, av.error.InvalidDataError | av.error.EOFError):
-        return f"{name} is no video, is damaged, or is cut off where it says how to read it; expected one such as .mp4."
+        return f"{name} is not a video, or it is damaged or incomplete; expected a file such as .mp4."
     return f"{name} cannot be opened: {cause(error)}."
 
 
@@ -201,7 +201,7 @@ def _without_pictures(video: Video) -> str:
             f"{video.name} gives no picture: to be read from a pipe or from an address that cannot skip, an MP4 must "
             "have its index in front (faststart); give the file's name, or use .mkv."
         )
-    return f"{video.name} holds no picture that can be decoded; it is empty or damaged."
+    return f"{video.name} contains no picture that can be decoded; it is empty or damaged."
 
 
 def _is_cut(video: Video) -> bool:

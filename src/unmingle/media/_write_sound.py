@@ -79,7 +79,7 @@ def format_of(name: str, rate: int, n_channels: int) -> SoundFormat:
         allowed = f"{known.most_channels} channels at most and {known.rates}"
         came = f"{n_channels} {'channel' if n_channels == 1 else 'channels'} at {rate} Hz"
         choose = f"choose {' or '.join(lossless)}" if lossless else "use fewer channels"
-        raise MediaError(f"{name} cannot be written: {suffix} holds {allowed}, and this has {came}; {choose}.")
+        raise MediaError(f"{name} cannot be written: {suffix} can have {allowed}, and this has {came}; {choose}.")
     return known
 
 
@@ -274,13 +274,13 @@ class _Coder:
             block = block * np.float32(self._gain)
         self._n_bytes += block.nbytes
         if self._known.container == "WAV" and self._n_bytes > _MOST_BYTES:
-            raise MediaError(f"{self._name} cannot be written: a WAV holds 4 gigabytes at most; choose .flac.")
+            raise MediaError(f"{self._name} cannot be written: a WAV file has at most 4 gigabytes; choose .flac.")
         if self._known.bounded:
             beyond = np.abs(block) > 1
             if beyond.any():
                 n, peak = np.count_nonzero(beyond), float(np.abs(block).max())
                 raise MediaError(
-                    f"{self._name} holds samples from -1 to 1, but {n} of this block go up to {peak:.4g}; "
+                    f"{self._name} takes samples from -1 to 1, but {n} of this block go up to {peak:.4g}; "
                     f"give a gain of at most {self._gain / peak:.4g}, or write .wav."
                 )
         return block

@@ -204,7 +204,7 @@ def _is_playable(path: Path) -> bool:
 
 
 def _n_packets(path: Path) -> int | None:
-    """How many whole frames a file holds, told without decoding them; None if that cannot be told."""
+    """How many whole frames a file contains, told without decoding them; None if that cannot be told."""
     av = require("av", "media")
     n = 0
     try:
@@ -245,7 +245,7 @@ def _boxes(path: Path) -> Iterator[tuple[bytes, int]]:
 
 
 class _File:
-    """A file that is never written to again once that has failed, so that what it holds stays as it is."""
+    """A file that is never written to again once that has failed, so that what it contains stays as it is."""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)

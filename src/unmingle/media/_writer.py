@@ -22,7 +22,7 @@ class Kept(NamedTuple):
 
     path: Path
     n_frames: int | None
-    """How many frames it holds, as far as known."""
+    """How many frames it contains, as far as known."""
 
 
 class FrameWriter(ABC):
@@ -85,7 +85,9 @@ class FrameWriter(ABC):
         picture: Any = pixels if isinstance(pixels, Planes) else check_pixels(pixels, name)
         kind = described(picture)
         if self._kind is not None and kind != self._kind:
-            raise MediaError(f"{self.path.name} holds {self._kind}, but a frame has {kind}; write it to another file.")
+            raise MediaError(
+                f"{self.path.name} contains {self._kind}, but a frame has {kind}; write it to another file."
+            )
         seconds = self._time(time)
         try:
             if self._kind is None:

@@ -11,12 +11,12 @@ __all__ = ["EXPERIMENTS", "DataMissing", "Experiment", "data_folder"]
 EXPERIMENTS = {
     experiment.name: experiment
     for experiment in (
-        Experiment("table1", "encoders on faces not seen", "faces._table1"),
+        Experiment("table1", "encoders on new faces", "faces._table1"),
         Experiment("online", "faces in the order of time", "faces._online"),
         Experiment("nonnegative", "encoders of spectrograms and faces", "nonnegative._run"),
         Experiment("audio", "voice and music of songs", "audio._run"),
         Experiment("voices", "networks for voices on songs and singers left out", "voices._run"),
-        Experiment("video", "films, with masks", "video._run"),
-        Experiment("alignment", "faces that are not aligned", "alignment._run"),
+        Experiment("video", "masks of films", "video._run"),
+        Experiment("alignment", "aligning faces", "alignment._run"),
     )
 }

@@ -20,5 +20,5 @@ def data_folder(given: Path | None) -> Path:
     if folder is None:
         raise DataMissing("No data: say where they are with --data FOLDER or in the variable UNMINGLE_DATA.")
     if not folder.is_dir():
-        raise DataMissing(f"{folder} is no folder; say where the data are with --data FOLDER or in UNMINGLE_DATA.")
+        raise DataMissing(f"{folder} is not a folder; name the folder of the data with --data or UNMINGLE_DATA.")
     return folder

@@ -4,6 +4,7 @@ from ._canvas import Scene
 from ._crowd import crowd_scene
 from ._faces import Faces, displaced_faces
 from ._matrices import Mixture, low_rank_plus_sparse
+from ._readings import Readings, sensor_readings
 from ._shaking import shaking_scene
 from ._song import Song, song
 from ._streams import StreamBlock, nonnegative_stream, subspace_stream
@@ -13,6 +14,7 @@ from ._water import water_scene
 __all__ = [
     "Faces",
     "Mixture",
+    "Readings",
     "Scene",
     "Song",
     "StreamBlock",
@@ -20,6 +22,7 @@ __all__ = [
     "displaced_faces",
     "low_rank_plus_sparse",
     "nonnegative_stream",
+    "sensor_readings",
     "shaking_scene",
     "song",
     "subspace_stream",

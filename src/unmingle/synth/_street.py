@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -18,6 +19,7 @@ def surveillance_scene(
     n_people: int = 4,
     n_cars: int = 2,
     noise: float = 0.02,
+    light: Literal["calm", "changing"] = "calm",
     random_state: int | Generator | None = None,
 ) -> Scene:
     """Film a street in the evening: people and cars pass a shop while clouds drift and a lamp flickers.
@@ -35,6 +37,8 @@ def surveillance_scene(
         Cars on the road.
     noise : float, default=0.02
         Standard deviation of the sensor noise.
+    light : {"calm", "changing"}, default="calm"
+        "changing": it gets dark, the sun comes and goes between clouds, and the lamp is switched on.
     random_state : int, Generator or None, default=None
         Seed; the same seed gives the same film. None: another one each time.
 
@@ -50,10 +54,12 @@ def surveillance_scene(
     ((10, 48, 64), dtype('float32'), 3)
     """
     check_film(n_frames, height, width, n_people=n_people, n_cars=n_cars, noise=noise)
+    if light not in _LIGHTS:
+        raise ValueError(f"light must be one of {', '.join(map(repr, _LIGHTS))}; got {light!r}.")
     rng = np.random.default_rng(random_state)
     canvas = Canvas(height, width, dtype=np.float64)
     street = paint_street(canvas, rng)
-    light = np.tensordot(_light_over_time(n_frames, rng), _light_fields(canvas), axes=1)
+    lit = np.tensordot(_LIGHTS[light](n_frames, rng), _light_fields(canvas), axes=1)
     movers: list[Mover] = [
         *sorted(_people(n_people, canvas.aspect, rng), key=lambda person: person.foot),
         *_cars(n_cars, canvas.aspect, rng),
@@ -63,8 +69,8 @@ def surveillance_scene(
     script = ([mover.strokes(time) for mover in movers] for time in np.linspace(0.0, 1.0, n_frames))
     shown, masks = perform(canvas, stage, script)
     sensor = noise * rng.standard_normal(shown.shape)
-    frames = np.clip(shown * light + sensor, 0.0, 1.0)
-    return Scene(frames.astype(np.float32), (street * light).astype(np.float32), masks)
+    frames = np.clip(shown * lit + sensor, 0.0, 1.0)
+    return Scene(frames.astype(np.float32), (street * lit).astype(np.float32), masks)
 
 
 FACADE_END, PAVEMENT_END, KERB_END = 0.56, 0.76, 0.785
@@ -169,7 +175,7 @@ def _light_fields(canvas: Canvas) -> Array:
     return np.stack([sky, sun, lamp + 0.5 * halo])
 
 
-def _light_over_time(n_frames: int, rng: Generator) -> Array:
+def _calm_light(n_frames: int, rng: Generator) -> Array:
     """Return the strength of sky, sun and lamp in each frame, of shape (n_frames, 3)."""
     time = np.linspace(0.0, 1.0, n_frames)
     phases = rng.uniform(0.0, 2.0 * np.pi, 3)
@@ -178,6 +184,19 @@ def _light_over_time(n_frames: int, rng: Generator) -> Array:
     sun = 0.02 + 0.3 * clouds
     lamp = 0.4 + 0.15 * time + 0.08 * rng.standard_normal(n_frames)
     return np.column_stack([sky, sun, lamp])
+
+
+def _changing_light(n_frames: int, rng: Generator) -> Array:
+    """Return the same on an evening when dusk falls, clouds hide the sun now and then, and the lamp is switched on."""
+    time = np.linspace(0.0, 1.0, n_frames)
+    phase, switched_on = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.45, 0.65)
+    sky = 0.75 - 0.35 * time
+    sun = 0.35 * (1.0 - time) / (1.0 + np.exp(-6.0 * np.sin(2.0 * np.pi * 3.0 * time + phase)))
+    lamp = np.where(time < switched_on, 0.0, 0.5 + 0.03 * rng.standard_normal(n_frames))
+    return np.column_stack([sky, sun, lamp])
+
+
+_LIGHTS = {"calm": _calm_light, "changing": _changing_light}
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ def refusal(request: Request) -> str | None:
     if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
         return "Settings are changed by the page itself only."
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        return "Settings come as application/json."
+        return "Send settings as application/json."
     return None
 
 
@@ -173,5 +173,5 @@ async def short_body(request: Request) -> bytes:
     async for chunk in request.stream():
         content += chunk
         if len(content) > LARGEST_BODY:
-            raise ValueError("Settings are shorter than that.")
+            raise ValueError("The settings are too long.")
     return content

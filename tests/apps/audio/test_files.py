@@ -99,7 +99,7 @@ def spoilt(samples):
 @pytest.mark.parametrize(
     ("samples", "rate", "words"),
     [
-        (spoilt(tones(1.0)), RATE, "song.wav holds NaN or infinity, first at 0.125 seconds"),
+        (spoilt(tones(1.0)), RATE, "song.wav contains NaN or infinity, first at 0.125 seconds"),
         (tones(1.0, 1000), 1000, "song.wav cannot be separated: rate must be 2000 to 768000"),
         (np.zeros((100, 70)), RATE, "song.wav has 70 channels; expected at most 64"),
     ],

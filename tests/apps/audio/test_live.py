@@ -249,7 +249,7 @@ def test_the_sound_card_is_asked_for_what_it_has(monkeypatch):
 
 def test_devices_that_cannot_be_used_are_told(monkeypatch):
     card(monkeypatch, outputs=0)
-    with pytest.raises(ValueError, match="Mic and Speakers are no input and output"):
+    with pytest.raises(ValueError, match="Mic and Speakers are not an input and an output"):
         SoundCard()
     with pytest.raises(ValueError, match="cannot be used: No input device matching 'missing'; unmingle audio --dev"):
         SoundCard("missing")

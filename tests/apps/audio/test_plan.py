@@ -63,5 +63,5 @@ def test_no_result_takes_the_place_of_a_song(tmp_path):
 
 
 def test_a_folder_without_sound_is_told(tmp_path):
-    with pytest.raises(MediaError, match="holds no sound"):
+    with pytest.raises(MediaError, match="contains no sound"):
         plan_songs([put(tmp_path / "album", "cover.png")], tmp_path)

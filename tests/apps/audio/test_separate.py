@@ -116,7 +116,7 @@ def test_a_passage_without_voice_teaches_the_music(song):
 
 
 def test_only_adapt_learns_and_only_from_a_passage_of_the_song(song):
-    with pytest.raises(ValueError, match="'pcp' cannot learn from a passage without voice; take 'adapt'"):
+    with pytest.raises(ValueError, match="'pcp' cannot learn from a passage without voice; use 'adapt'"):
         audio.separate(song.mixture, song.rate, method="pcp", no_voice=(0, 1))
     for passage in ((2.0, 1.0), (0.0, 99.0), (-1.0, 1.0)):
         with pytest.raises(ValueError, match="no_voice"):

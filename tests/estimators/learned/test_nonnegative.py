@@ -151,7 +151,7 @@ def test_negative_entries_are_refused_with_their_place(model, X, new):
     frame = pd.DataFrame(bad, columns=[f"bin {k}" for k in range(M)])
     with pytest.raises(ValueError, match=r"in row 7, column 'bin 5';"):
         learned().fit(frame)
-    with pytest.raises(ValueError, match="take 'low_rank'"):
+    with pytest.raises(ValueError, match="use 'low_rank'"):
         learned(structure="full").fit(X)
     with pytest.raises(ValueError, match="no nonnegative dictionary"):
         learned().prepare_passes(X)

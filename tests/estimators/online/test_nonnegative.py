@@ -128,5 +128,5 @@ def test_parameters_may_change_on_the_way_but_a_file_is_of_one_kind(tmp_path):
         model.set_params(forgetting=-1).partial_fit(X)
     checkpoint = tmp_path / "model.safetensors"
     OnlineRobustNMF(3, random_state=0).fit(X, checkpoint=checkpoint)
-    with pytest.raises(unmingle.store.StoreError, match="it holds a OnlineRobustNMF"):
+    with pytest.raises(unmingle.store.StoreError, match="it contains a OnlineRobustNMF"):
         OnlineRobustPCA(3, random_state=0).fit(X, checkpoint=checkpoint)

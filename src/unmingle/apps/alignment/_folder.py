@@ -45,7 +45,7 @@ def read_folder(folder: str | PathLike[str]) -> Folder:
         except MediaError as error:
             unread[path.name] = str(error)
     if not read:
-        raise MediaError(f"{folder} holds no images that can be read. {next(iter(unread.values()))}")
+        raise MediaError(f"{folder} contains no images that can be read. {next(iter(unread.values()))}")
     return Folder(list(read.values()), list(read), unread)
 
 

@@ -132,7 +132,9 @@ class SoundCard:
             raise ValueError(_sentence(error)) from error
         self.channels = min(2, came["max_input_channels"], goes["max_output_channels"])
         if self.channels < 1:
-            raise ValueError(f"{came['name']} and {goes['name']} are no input and output; --devices lists all.")
+            raise ValueError(
+                f"{came['name']} and {goes['name']} are not an input and an output; --devices lists all devices."
+            )
         self.rate = float(came["default_samplerate"])
         self.block = Frames.of(self.rate).hop
 

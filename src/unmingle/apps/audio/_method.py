@@ -46,7 +46,7 @@ class Method(ABC):
 
     def learn(self, magnitudes: Array) -> None:
         """Learn what the music is from frames without voice."""
-        raise ValueError(f"The method {self.label!r} cannot learn from a passage without voice; take 'adapt'.")
+        raise ValueError(f"The method {self.label!r} cannot learn from a passage without voice; use 'adapt'.")
 
     def _to_store(self) -> dict[str, Any]:
         """Everything needed to go on exactly as if nothing had happened; only of methods that stream."""

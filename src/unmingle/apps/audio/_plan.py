@@ -34,7 +34,7 @@ def plan_songs(
     Parameters
     ----------
     sources : paths
-        Sound files, and folders of them.
+        Sound files, or folders of them.
     folder : path
         Where the stems go.
     suffix : str

@@ -39,7 +39,7 @@ def report_page(song: SeparatedSong) -> str:
         HTML that needs no other file.
     """
     if song.excerpt is None:
-        raise ValueError("There is nothing to hear for a report; separate the file with excerpt=True.")
+        raise ValueError("A report needs sounds to play; separate the file with excerpt=True.")
     facts = song.facts
     end = [report.paragraph(f"The song ends early: {song.incomplete}")] if song.incomplete is not None else []
     return report.page(

@@ -51,9 +51,9 @@ def take_settings(ctx: typer.Context, path: Path, command: Callable[..., None]) 
         name = key.replace("-", "_")
         if name not in known:
             names = ", ".join(known).replace("_", "-")
-            raise ConfigError(f"{path}: there is no setting {key!r}; expected some of {names}.")
+            raise ConfigError(f"{path}: unknown setting {key!r}; expected one of {names}.")
         if name in settings:
-            raise ConfigError(f"{path}: the setting {key!r} is there twice, with a hyphen and with an underscore.")
+            raise ConfigError(f"{path}: the setting {key!r} is given twice, with a hyphen and with an underscore.")
         settings[name] = _checked(f"{path}: {key}", value, types[name])
         try:
             known[name].process_value(ctx, settings[name])

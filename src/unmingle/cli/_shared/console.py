@@ -58,7 +58,7 @@ def say_failure(error: BaseException) -> None:
         say(f"Error: {error}")
     else:
         words = f"{type(error).__name__}: {error}".rstrip(": .")
-        say(f"Error: something unforeseen happened, {words}; unmingle --debug COMMAND shows where.")
+        say(f"Error: an unexpected error occurred: {words}. Run unmingle --debug COMMAND to see where.")
 
 
 def printable(text: str) -> str:

@@ -35,7 +35,9 @@ def load_encoder(path: Path, n_layers: int | None) -> Loaded:
     kind, own = type(model).__name__, getattr(model, "encoder_", model)
     if isinstance(own, Encoder | SequenceEncoder):
         if n_layers is not None:
-            raise ValueError(f"--layers is for models without an encoder; that of {path} has {own.n_layers} layers.")
+            raise ValueError(
+                f"--layers is for models without an encoder; the encoder in {path} has {own.n_layers} layers."
+            )
         return Loaded(kind, model, own, False)
     names = ("components_", "rank_penalty_", "outlier_penalty_")
     components, rank_penalty, outlier_penalty = (getattr(model, name, None) for name in names)

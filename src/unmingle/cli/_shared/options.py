@@ -54,7 +54,7 @@ def above_zero(unit: str = "", *, most: float = float("inf"), closed: bool = Fal
     return check
 
 
-Seed = Annotated[int, typer.Option(min=0, help="Seed of whatever is random; the same seed gives the same numbers.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed: the same seed gives the same results.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no results and no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 RankPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the rank.")]

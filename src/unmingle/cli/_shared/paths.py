@@ -46,5 +46,5 @@ def _make_writable(folder: Path, before: str, option: str) -> None:
         with TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        reason = f"{folder} is no folder to write to ({error.strerror}); choose another {option}."
+        reason = f"{folder} is not a folder that can be written to ({error.strerror}); choose another {option}."
         raise ValueError(before + reason) from error

@@ -48,7 +48,7 @@ def read_sets(folder: Path) -> list[FacesApart]:
     places = [place for place in (folder / "faces", folder) if (place / GORE).is_file() and (place / DUMMY).is_file()]
     if not places:
         raise DataMissing(
-            f"{folder} holds no faces to align: expected {GORE} and {DUMMY}, see --data or UNMINGLE_DATA."
+            f"{folder} contains no faces to align: expected {GORE} and {DUMMY}, see --data or UNMINGLE_DATA."
         )
     try:
         with (
@@ -59,7 +59,7 @@ def read_sets(folder: Path) -> list[FacesApart]:
             images = [image[:h, :w] for image, (h, w) in zip(gore["images"], sizes, strict=True)]
             heads = list(dummy["images"])
     except (OSError, ValueError, KeyError):
-        raise DataMissing(f"{places[0]} holds a damaged {GORE} or {DUMMY}.") from None
+        raise DataMissing(f"{places[0]} contains a damaged {GORE} or {DUMMY}.") from None
     middle = np.tile([(heads[0].shape[1] - 45) / 2, (heads[0].shape[0] - 45) / 2], (len(heads), 1))
     return [
         FacesApart("Gore", [_light(image) for image in images], (66, 48), _shifts(eyes - EYES), 8),

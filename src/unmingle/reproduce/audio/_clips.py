@@ -105,8 +105,8 @@ def find_clips(folder: str | Path) -> ClipSplit:
         if train and test:
             return ClipSplit(train, test)
     raise DataMissing(
-        f"{folder} holds no songs: expected audio/mir1k/train and audio/mir1k/test, or Wavfile as MIR-1K has it, with "
-        "files SINGER_SONG_CLIP.flac or .wav; point to such a folder with --data or UNMINGLE_DATA."
+        f"{folder} contains no songs: expected audio/mir1k/train and audio/mir1k/test, or Wavfile as MIR-1K has it, "
+        "with files SINGER_SONG_CLIP.flac or .wav; name such a folder with --data or UNMINGLE_DATA."
     )
 
 

@@ -1,4 +1,4 @@
-"""Faces: encoders on faces not seen (Table 1), and faces in the order of time."""
+"""Faces: encoders on new faces (Table 1), and faces in the order of time."""
 
 from ._data import FaceSet, read_faces
 from ._online import online_faces

@@ -84,8 +84,8 @@ def read_faces(folder: str | Path) -> list[FaceSet]:
     if not sets:
         names = ", ".join(entry[0] for entry in _KNOWN.values())
         raise DataMissing(
-            f"{folder} holds no faces: expected {names}, or pictures of one size, in one sub-folder for each person or "
-            "in the order of time; point to such a folder with --data or UNMINGLE_DATA."
+            f"{folder} contains no faces: expected {names}, or pictures of one size, in one sub-folder for each person "
+            "or in the order of time; name such a folder with --data or UNMINGLE_DATA."
         )
     return sets
 
@@ -110,7 +110,7 @@ def _read_pictures(folder: Path) -> list[FaceSet]:
     if people:
         images = [read_images(place).pixels for place in people]
         if len({pictures.shape[1:] for pictures in images}) > 1:
-            raise DataMissing(f"{folder} holds pictures of several sizes; bring them to one size.")
+            raise DataMissing(f"{folder} contains pictures of several sizes; resize them to one size.")
         person = np.repeat([place.name for place in people], [len(pictures) for pictures in images])
         return [FaceSet(folder.name, np.concatenate(images), person, _OWN_COMPONENTS)]
     if _has_pictures(folder):

@@ -56,7 +56,7 @@ def online_faces(
     if faces.person is not None:
         raise DataMissing(f"{faces.name} is not in the order of time; the online experiment needs one person's faces.")
     if len(faces.X) < SETTLED + STEP:
-        raise DataMissing(f"{faces.name} holds {len(faces.X)} faces; the online experiment needs {SETTLED + STEP}.")
+        raise DataMissing(f"{faces.name} contains {len(faces.X)} faces; the online experiment needs {SETTLED + STEP}.")
     model = LearnedRobustPCA(
         faces.n_components, n_layers=LAYERS, update_dictionary=True, rank_penalty=RANK_PENALTY,
         outlier_penalty=OUTLIER_PENALTY, window=WINDOW, window_step=STEP, max_steps=max_steps, random_state=seed,
@@ -109,7 +109,7 @@ def run(
     require("torch", "train")
     faces = [face_set for face_set in read_faces(folder) if face_set.person is None]
     if not faces:
-        raise DataMissing(f"{folder} holds no faces of one person in the order of time.")
+        raise DataMissing(f"{folder} contains no faces of one person in the order of time.")
     result = online_faces(faces[0], out, max_steps=max_steps, callback=callback)
     write_text(out / "online.html", online_page(result))
     return result

@@ -59,8 +59,8 @@ def read_cases(folder: Path) -> list[NonnegativeCase]:
             cases.append(NonnegativeCase(name, "random split", one.X[train], one.X[test], 20, 0.1, 0.01))
     if not cases:
         raise DataMissing(
-            f"{folder} holds neither audio/mir1k/train/*.flac nor yaleB_half_8subjects.npz; "
-            "point to such a folder with --data or UNMINGLE_DATA."
+            f"{folder} contains neither audio/mir1k/train/*.flac nor yaleB_half_8subjects.npz; "
+            "name such a folder with --data or UNMINGLE_DATA."
         )
     return cases
 

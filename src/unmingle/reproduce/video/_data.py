@@ -63,7 +63,7 @@ def read_hall(path: Path) -> Bytes:
 
 
 def read_lobby(path: Path) -> Bytes:
-    """Frames of "Lobby", (1546, 128, 160); the file holds their differences modulo 256."""
+    """Frames of "Lobby", (1546, 128, 160); the file contains their differences modulo 256."""
     return np.cumsum(_arrays(path, "tdiff")[0], axis=0, dtype=np.uint8)
 
 

@@ -113,11 +113,11 @@ class _FoundFilms(NamedTuple):
         films = cls(_read(folder, HALL, read_hall), _read(folder, LOBBY, read_lobby), labelled_films(folder) or None)
         if len(films.missing) == len(films):
             raise DataMissing(
-                f"{folder} holds no films: expected {', '.join(films.missing)}, in it or in its sub-folder video; "
-                "point to such a folder with --data or UNMINGLE_DATA."
+                f"{folder} contains no films: expected {', '.join(films.missing)}, in it or in its sub-folder video; "
+                "name such a folder with --data or UNMINGLE_DATA."
             )
         if films.hall is not None and len(films.hall) < N_TRAIN + N_TEST:
-            raise DataMissing(f"{HALL} holds {len(films.hall)} frames; {N_TRAIN + N_TEST} are needed.")
+            raise DataMissing(f"{HALL} contains {len(films.hall)} frames; {N_TRAIN + N_TEST} are needed.")
         return films
 
     @property

@@ -41,7 +41,7 @@ def test_the_left_channel_is_music(tmp_path):
         ("a.music.wav", np.ones(10), r"a.music.wav has no voice beside it"),
         ("a.wav", np.ones(10), r"should have two channels, music to the left and voice to the right, not 1"),
         ("a.wav", np.zeros((10, 2)), r"is silent in one of its parts"),
-        ("a.wav", np.zeros((0, 2)), r"is silent|is empty|no samples|holds no sound"),
+        ("a.wav", np.zeros((0, 2)), r"is silent|is empty|no samples|contains no sound"),
     ],
 )
 def test_what_is_no_pair_is_told(tmp_path, name, sound, words):
@@ -51,7 +51,7 @@ def test_what_is_no_pair_is_told(tmp_path, name, sound, words):
 
 
 def test_folders_that_are_none_are_told(tmp_path):
-    with pytest.raises(MediaError, match="is no folder"):
+    with pytest.raises(MediaError, match="is not a folder"):
         find_stems(tmp_path / "nowhere")
 
 

@@ -73,7 +73,7 @@ def find_stems(folder: str | PathLike[str]) -> list[StemFiles]:
     """
     place = Path(fspath(folder))
     if not place.is_dir():
-        raise MediaError(f"{place} is no folder; expected one with songs whose voice and music are known.")
+        raise MediaError(f"{place} is not a folder; expected one with songs whose voice and music are known.")
     paths = sound_paths(place)
     parts = {path.name.removesuffix(path.suffix): path for path in paths}
     found = []

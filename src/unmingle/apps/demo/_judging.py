@@ -1,0 +1,45 @@
+"""Masks from departures, and pictures of what is right and wrong about them."""
+
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...penalties import robust_scale
+
+Array = NDArray[Any]
+
+FALSE_ALARM_RATE = 1e-4
+"""Share of background pixels that Gaussian noise may push into a mask."""
+
+FALSE_ALARM, MISS = (0.94, 0.5, 0.2), (0.25, 0.55, 0.85)
+COLOURS = "White is right, orange a false alarm, blue a miss."
+
+
+def foreground(departure: Array) -> Array:
+    """Tell which departures from the background are more than noise.
+
+    The threshold follows from the noise itself: at the level found from the departures by a robust measure, Gaussian
+    noise would exceed it at a rate of `FALSE_ALARM_RATE`.
+    """
+    deviations = NormalDist().inv_cdf(1.0 - FALSE_ALARM_RATE / 2.0)
+    return np.abs(departure) > deviations * robust_scale(departure)
+
+
+def best_mask(departure: Array, truth: Array) -> Array:
+    """Tell which departures are above the threshold that gives the best F-measure; only who knows the truth can."""
+    size = np.abs(departure)
+    order = np.argsort(-size, axis=None)
+    hits = np.cumsum(truth.ravel()[order])
+    f = 2.0 * hits / (np.arange(1, size.size + 1) + hits[-1])
+    return size >= size.ravel()[order[np.argmax(f)]]
+
+
+def judged(mask: Array, truth: Array) -> Array:
+    """Colour a mask: white is right, orange a false alarm, blue a miss."""
+    picture = np.zeros((*mask.shape, 3), dtype=np.float32)
+    picture[mask & truth] = (1.0, 1.0, 1.0)
+    picture[mask & ~truth] = FALSE_ALARM
+    picture[~mask & truth] = MISS
+    return picture
