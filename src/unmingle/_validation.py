@@ -61,11 +61,6 @@ def is_panic(error: BaseException) -> bool:
     return type(error).__module__ == "pyo3_runtime"
 
 
-def is_frame(X: Any) -> bool:
-    """Whether ``X`` is a pandas DataFrame, told without importing pandas."""
-    return hasattr(X, "iloc") and hasattr(X, "columns")
-
-
 def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     """Return ``X`` as an array of float32 or float64, NaN where missing, or say why that cannot be.
 
@@ -73,16 +68,17 @@ def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     """
     import numpy as np
 
+    from ._frames import frame_as_floats, is_frame
+
     if hasattr(X, "toarray"):
         raise TypeError(f"{name} must be a dense array, got a sparse one; convert it with {name}.toarray().")
     if np.ma.isMaskedArray(X):
         return np.ma.filled(X.astype(np.float64), np.nan)
-    columns = list(X.dtypes) if is_frame(X) else []
-    dated = any(column.kind in "Mm" for column in columns)
-    plain = dated or all(isinstance(column, np.dtype) and column.kind == "f" for column in columns)
+    if is_frame(X):
+        return frame_as_floats(X, name)
     try:
-        array = np.asarray(X) if plain else X.to_numpy(np.float64, na_value=np.nan)
-        dated, imaginary = dated or array.dtype.kind in "Mm", array.dtype.kind == "c"
+        array = np.asarray(X)
+        dated, imaginary = array.dtype.kind in "Mm", array.dtype.kind == "c"
         if array.dtype not in (np.float32, np.float64) and not dated and not imaginary:
             array = array.astype(np.float64)
     except TypeError:
@@ -131,7 +127,9 @@ def refuse_negative(X: "NDArray[np.floating[Any]]", given: Any, by: str) -> None
     """Say where the first negative entry is, by the names of its row and column if ``given`` has such."""
     place = first_negative(X)
     if place is not None:
-        row, column = (given.index[place[0]], given.columns[place[1]]) if is_frame(given) else place
+        from ._frames import is_frame, place_in
+
+        row, column = place_in(given, *place) if is_frame(given) else place
         raise ValueError(
             f"Negative values in data passed to {by}: the first is {X[place]:g} in row {row!r}, column {column!r}; "
             "make it 0, or NaN if it is unknown, or take RobustPCA, which allows any sign."

@@ -85,6 +85,9 @@ class LearnedRobustPCA(WindowLearner):
         What every sample of a stream multiplies the weight of the past by in the dictionary; "auto" is 1 - 1 / window.
     n_jobs : int, optional
         Threads of `transform` and `decompose`; -1 for all processors.
+    contamination : float or "auto"
+        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
+        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD, chooses validation samples and the order of the others; None is the seed 0.
 
@@ -104,6 +107,8 @@ class LearnedRobustPCA(WindowLearner):
         Model card: what was trained on what, how, and how good it became.
     n_samples_seen_ : int
         Samples learnt from.
+    offset_ : float
+        Score below which `predict` calls a row an outlier.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -163,6 +168,7 @@ class LearnedRobustPCA(WindowLearner):
         window_step: int = 10,
         forgetting: float | str = "auto",
         n_jobs: int | None = None,
+        contamination: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -182,6 +188,7 @@ class LearnedRobustPCA(WindowLearner):
         self.window_step = window_step
         self.forgetting = forgetting
         self.n_jobs = n_jobs
+        self.contamination = contamination
         self.random_state = random_state
 
     def fit(
@@ -259,7 +266,7 @@ class LearnedRobustPCA(WindowLearner):
         codes, outliers = self.encoder_.encode(near, n_jobs=self.n_jobs)
         return codes, self.encoder_.gap(near, codes, outliers), outliers
 
-    def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
+    def _project(self, X: Array) -> tuple[Array, Array]:
         return self._encoded(X)[:2]
 
     def _light_copy(self) -> Self:
@@ -293,6 +300,7 @@ class LearnedRobustPCA(WindowLearner):
     ) -> Self:
         """Components, unless they are given with their penalties, and layers."""
         require("torch", "train")
+        self._contamination()
         check_choice(self.structure, "structure", STRUCTURES)
         window, max_steps = check_count(self.window, "window"), check_count(self.max_steps, "max_steps")
         self._fading()
@@ -318,7 +326,7 @@ class LearnedRobustPCA(WindowLearner):
         nothing = rows.take(slice(0))
         self._window = Window(nothing, nothing, self._sums(rows.take(slice(-window, None))), False, len(rows.X))
         self.card_ = card_of(self, rows.X, training)
-        return self
+        return self._calibrated(rows.X)
 
     @property
     def _knows_its_samples(self) -> bool:
