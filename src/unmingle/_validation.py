@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from numbers import Integral, Real
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+EXTRAS = {
+    "train": {"torch": "torch"},
+    "onnx": {"onnx": "onnx", "onnxruntime": "onnxruntime"},
+    "media": {"av": "av", "soundfile": "soundfile", "PIL": "pillow"},
+    "dask": {"dask": "'dask[array]'", "distributed": "distributed", "zarr": "zarr"},
+    "cli": {"typer": "typer", "rich": "rich", "PIL": "pillow"},
+    "web": {"starlette": "starlette", "uvicorn": "uvicorn"},
+    "live": {"sounddevice": "sounddevice"},
+}
+"""For each extra of unmingle the packages in it, by the names to import them, and what pip calls them."""
+TITLES = {"torch": "PyTorch", "av": "PyAV", "PIL": "Pillow", "dask": "Dask", "rich": "Rich", "typer": "Typer"}
+"""What some of them call themselves."""
 
 
 def require(module: str, extra: str) -> ModuleType:
@@ -37,7 +52,7 @@ def require(module: str, extra: str) -> ModuleType:
     '[1]'
     >>> require("no_such_package", extra="cli")
     Traceback (most recent call last):
-    ImportError: no_such_package is not installed; install it with: pip install 'unmingle[cli]'
+    ImportError: This needs no_such_package, which is not installed: pip install no_such_package
     """
     try:
         return import_module(module)
@@ -45,8 +60,18 @@ def require(module: str, extra: str) -> ModuleType:
         package = (error.name or module).partition(".")[0]
         if package == "unmingle":
             raise
-        message = f"{package} is not installed; install it with: pip install 'unmingle[{extra}]'"
+        names = EXTRAS.get(extra, {})
+        missing = [package, *(one for one in names if one != package and not _is_there(one))]
+        wanted = " ".join(names.get(one, one) for one in missing)
+        message = f"This needs {TITLES.get(package, package)}, which is not installed: pip install {wanted}"
         raise ImportError(message, name=package) from error
+
+
+def _is_there(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
 
 
 def first_cause(error: BaseException) -> BaseException:

@@ -360,12 +360,12 @@ def test_without_torch_the_command_is_named(run, data, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("unmingle.learn")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert failed(run("train", "rows.npy", *QUICK), "torch is not installed", "pip install 'unmingle[train]'")
+    assert failed(run("train", "rows.npy", *QUICK), "This needs PyTorch", "pip install torch")
 
 
 def test_without_pillow_the_command_is_named(run, frames, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
-    assert failed(run("train", "frames", *QUICK), "PIL is not installed", "pip install 'unmingle[media]'")
+    assert failed(run("train", "frames", *QUICK), "This needs Pillow", "pip install pillow")
 
 
 def test_info_and_export_know_the_file(run, data):

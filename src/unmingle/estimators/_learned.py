@@ -1,5 +1,6 @@
 """`LearnedRobustPCA`: a trained encoder in place of iterations."""
 
+import warnings
 from math import ceil
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -27,7 +28,7 @@ from ..learn import LOSSES
 from ..linalg import Units
 from ..online import robust_start
 from ._base import Array
-from ._card import card_of
+from ._card import card_of, has_gained, nothing_gained
 from ._passes import Found, Wanted
 from ._stored import LEARNED_ROBUST_PCA
 from ._window import Rows, Window, cut, reach_of
@@ -68,7 +69,7 @@ class LearnedRobustPCA(WindowLearner):
     rank_penalty, outlier_penalty : float, array of shape (n_features,) for the latter, or "auto"
         As in `RobustPCA`.
     max_passes : float
-        Passes over the data, at most.
+        Passes over the data, at most: with few samples they count, with more than 200 the steps do.
     max_steps : int
         Steps of training, at most.
     batch_size : int
@@ -159,7 +160,7 @@ class LearnedRobustPCA(WindowLearner):
         structure: str = "low_rank",
         rank_penalty: float | str = "auto",
         outlier_penalty: Any = "auto",
-        max_passes: float = 100,
+        max_passes: float = 500,
         max_steps: int = 1500,
         batch_size: int = 64,
         step_size: float = 0.04,
@@ -214,7 +215,10 @@ class LearnedRobustPCA(WindowLearner):
         """
         X = check_matrix(self._validated(X, reset=True))
         with suited_to(X.size):
-            return self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
+            self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
+        if self.n_components_ and not has_gained(self.card_):
+            warnings.warn(nothing_gained(self.card_, self.n_layers), UserWarning, stacklevel=2)
+        return self
 
     def transform(self, X: Any) -> Array:
         """Codes of new samples, by the network.
