@@ -143,7 +143,7 @@ def test_the_packages_named_are_those_of_the_extras():
 def test_command_line_without_its_extra_names_the_command():
     done = python("from unmingle.cli import main; sys.argv = ['unmingle', 'demo']; main()", hide=True)
     assert done.returncode == 1
-    assert done.stderr.rstrip().endswith("pip install typer rich pillow")
+    assert done.stderr.rstrip().endswith("pip install rich typer pillow")
     assert "Traceback" not in done.stderr
 
 

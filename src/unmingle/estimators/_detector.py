@@ -27,6 +27,8 @@ class RowDetector(OutlierMixin, BaseEstimator):
     )
     _rows: RowModel | None = None
     _offset: float = 0.0
+    _seen: tuple[int, float, float] | None = None
+    """Rows that were described, and the smallest and largest entry in them."""
     _stale: bool = False
     """Whether more was learnt since rows were described."""
 
@@ -138,6 +140,7 @@ class RowDetector(OutlierMixin, BaseEstimator):
         share = self._contamination()
         codes = self._project(X)[0] if codes is None else codes
         self._rows, self._stale = RowModel.of(X, codes, self._atoms(X.dtype)), False
+        self._seen = len(X), float(np.nanmin(X, initial=np.inf)), float(np.nanmax(X, initial=-np.inf))
         if share is None:
             self._offset = self._rows.threshold(USUAL_RATE)
         else:
@@ -171,11 +174,14 @@ class RowDetector(OutlierMixin, BaseEstimator):
         """What a file holds of them, if they are known."""
         if self._rows is None and not self._stale:
             return {}
-        return {"rows_": {**self._row_model()._asdict(), "offset": self._offset}}
+        rows = self._row_model()._asdict()
+        n, least, most = self._seen or (0, 0.0, 0.0)
+        return {"rows_": {**rows, "offset": self._offset, "described": n, "smallest": least, "largest": most}}
 
     def _rows_from_store(self, content: dict[str, Any]) -> None:
         fields = dict(content)
         self._offset = float(fields.pop("offset"))
+        self._seen = int(fields.pop("described")), float(fields.pop("smallest")), float(fields.pop("largest"))
         self._rows, self._stale = RowModel(**fields), False
 
     def _validated(self, X: Any, *, reset: bool) -> Array:

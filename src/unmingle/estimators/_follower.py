@@ -195,7 +195,7 @@ class StreamTransformer(RobustTransformer):
             self.__dict__.pop(name, None)
         self._tracker = None
         self._origin = origin
-        self._rows, self._offset, self._stale = None, 0.0, False
+        self._rows, self._seen, self._offset, self._stale = None, None, 0.0, False
         self._recent = RecentRows(self.start_size)
 
     def __sklearn_is_fitted__(self) -> bool:

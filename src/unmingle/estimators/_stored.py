@@ -56,6 +56,9 @@ _ROWS = Record(
         "marks": Array(("float64",), 3, 2),
         "law": Array(("float64",), 2),
         "offset": Number(-np.inf, 0.0),
+        "described": Count(),
+        "smallest": Number(-np.inf, np.inf),
+        "largest": Number(-np.inf, np.inf),
     }
 )
 _DETECTION: dict[str, Rule] = {"contamination": Either(OneOf("auto"), Number(LEAST, 0.5))}
