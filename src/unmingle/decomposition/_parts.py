@@ -53,6 +53,11 @@ class Decomposition:
     """For new samples, what tells which of their cells stand out."""
     _debiased: Refit | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        n, m = self._X.shape
+        ended = "" if self.converged else ", not converged"
+        return f"Decomposition({n} x {m}, rank {self.rank}, gap {self.gap:.1e}{ended})"
+
     @property
     def rank(self) -> int:
         """Number of components."""

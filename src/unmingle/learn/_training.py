@@ -40,6 +40,9 @@ class Training(NamedTuple):
     noise: float = 0.0
     """Standard error of the gain over the validation samples, as a share of the cost at the start."""
 
+    def __repr__(self) -> str:
+        return f"Training({self.history[-1].step} steps, cost lowered by {self.gain:.1%}, {self.encoder!r})"
+
     @property
     def gain(self) -> float:
         """Share by which the validation cost fell."""
