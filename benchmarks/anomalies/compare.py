@@ -20,6 +20,9 @@ from .data import CHOSEN_ON, KINDS, SHAPES, made_table
 
 Array = np.ndarray
 SEEDS, QUICK = 10, 2
+CLEAN = ((800, 5, 1), (800, 10, 2), (800, 20, 3), (1000, 80, 3), (200, 40, 5), (100, 200, 3))
+"""Rows, columns and rank of tables on which false alarms are counted."""
+RATES = (0.05, 0.01)
 OURS = "RobustPCA"
 
 
@@ -44,7 +47,22 @@ def run(quick: bool) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = [_judged(shape, kind, seeds) for shape in SHAPES for kind in KINDS]
-    return {"seeds": seeds, "rows": rows}
+        rates = [_false_alarms(*shape, seeds) for shape in CLEAN]
+    return {"seeds": seeds, "rows": rows, "rates": rates}
+
+
+def _false_alarms(n: int, m: int, rank: int, seeds: int) -> dict[str, Any]:
+    """Share of new ordinary rows that are flagged, over what was asked for, after training on clean rows."""
+    found = []
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        V = 3 * rng.standard_normal((rank, m))
+        old, new = (rng.standard_normal((k, rank)) @ V + rng.standard_normal((k, m)) for k in (n, 5000))
+        model = RobustPCA().fit(old)
+        found.append([model.outlier_flags(new, false_alarm_rate=rate).mean() / rate for rate in RATES])
+    ratios = dict(zip(map(str, RATES), np.mean(found, axis=0).tolist(), strict=True))
+    say(f"  false alarms, {n}x{m}: {ratios}")
+    return {"shape": f"{n}x{m}", "ratios": ratios}
 
 
 def _judged(shape: str, kind: str, seeds: int) -> dict[str, Any]:

@@ -108,6 +108,17 @@ def test_warm_start_adds_an_input(run, folder, fitted):
     assert np.allclose(codes, exact, atol=1e-6)
 
 
+def test_a_file_that_takes_bytes(run, folder):
+    ended = run("export", "pca.safetensors", "model.onnx", "--layers", "3", "--input-scale", "255")
+    assert ended.code == 0, ended.err
+    assert "samples are divided by 255 first" in ended.out
+    of_bytes = answers(folder / "model.onnx", 255 * MADE.X)
+    assert run("export", "pca.safetensors", "model.onnx", "--layers", "3").code == 0
+    for one, other in zip(of_bytes, answers(folder / "model.onnx", MADE.X), strict=True):
+        assert np.allclose(one, other, atol=1e-10)
+    assert failed(run("export", "pca.safetensors", "model.onnx", "--input-scale", "0"), "input_scale")
+
+
 def test_quiet_prints_nothing(run, folder):
     assert run("export", "pca.safetensors", "model.onnx", "--quiet") == (0, "", "")
     assert (folder / "model.onnx").exists()
