@@ -1,6 +1,6 @@
 """What a file of a model tells, in plain words: what it is, what it was trained on, what goes in, how good it is."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 KINDS = {
@@ -21,19 +21,31 @@ KINDS = {
 
 def summary(header: Any, card: Mapping[str, Any]) -> dict[str, str]:
     """What people want to know of a model, from the header of its file and from its card, if it has one."""
-    parameters = header.parameters
-    fitted, rows = dict(parameters.get("fitted", {})), dict(parameters.get("fitted", {}).get("rows_", {}))
+    fitted = _table(header.parameters.get("fitted"))
+    rows = _table(fitted.get("rows_"))
     told = {
-        "kind": f"{header.kind}, {KINDS.get(header.kind, 'a model')}",
-        "trained on": _trained_on(parameters, fitted, rows, card),
-        "input": _input(header, fitted, rows, card),
-        "components": str(fitted.get("n_components_", "")),
-        "penalties": _penalties(fitted),
-        "quality": _quality(fitted, card),
-        "bad rows": f"a score below {rows['offset']:.3g} is an outlier (-1)" if rows else "",
-        "made by": str(card.get("made by", "")),
+        "kind": lambda: f"{header.kind}, {KINDS.get(header.kind, 'a model')}",
+        "trained on": lambda: _trained_on(header.parameters, fitted, rows, card),
+        "input": lambda: _input(header, fitted, rows, card),
+        "components": lambda: str(fitted.get("n_components_", "")),
+        "penalties": lambda: _penalties(fitted),
+        "quality": lambda: _quality(fitted, card),
+        "bad rows": lambda: f"a score below {rows['offset']:.3g} is an outlier (-1)" if rows else "",
+        "made by": lambda: str(card.get("made by", "")),
     }
-    return {name: fact for name, fact in told.items() if fact}
+    return {name: found for name, fact in told.items() if (found := _readable(fact))}
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _readable(fact: Callable[[], str]) -> str:
+    """A fact; nothing where a header that was only peeked at holds something else than such a model does."""
+    try:
+        return fact()
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError):
+        return ""
 
 
 def _trained_on(parameters: Any, fitted: Any, rows: Any, card: Mapping[str, Any]) -> str:
