@@ -56,5 +56,5 @@ def nothing_gained(card: dict[str, Any], n_layers: int) -> str:
             f"half of its answers are within {100 * near:.2g} % of the best possible already, so fewer layers will do"
         )
     else:
-        hint = "try more samples, tied=False, more layers or a larger max_steps; or use the exact RobustPCA"
+        hint = "try more samples, more steps or layers with numbers of their own (untied), or take the exact RobustPCA"
     return f"Training gained nothing worth speaking of over the untrained network of {n_layers} layers: {hint}."
