@@ -100,7 +100,29 @@ def test_file_holds_what_is_documented(rng, tmp_path):
         "nonnegative_codes": "false",
         "nonnegative_outliers": "true",
         "warm_start": "true",
+        "input_scale": "1",
     }
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bytes_in_give_the_same_answers(rng, tmp_path, dtype):
+    encoder, path = trained(rng, dtype), tmp_path / "encoder.onnx"
+    X = samples(rng, encoder, 9)
+    export.to_onnx(SimpleNamespace(encoder_=encoder, card_={"smallest entry": 0.0, "largest entry": 1.0}), path)
+    plain = export.run(path, X)
+    export.to_onnx(
+        SimpleNamespace(encoder_=encoder, card_={"smallest entry": 0.0, "largest entry": 1.0, "data": "faces"}),
+        path, input_scale=255,
+    )  # fmt: skip
+    for one, other in zip(plain, export.run(path, 255 * X), strict=True):
+        assert np.allclose(one, other, rtol=1e-5, atol=1e-5 * np.abs(one).max())
+    told = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
+    assert (told["input_scale"], told["input_range"], told["trained_on"]) == ("255", "0 to 255", "faces")
+    assert export.check(path, encoder, input_scale=255) < 1e-4
+    with pytest.raises(ValueError, match="other answers than unmingle"):
+        export.check(path, encoder)
+    with pytest.raises(ValueError, match="input_scale must be a finite number above 0"):
+        export.to_onnx(encoder, path, input_scale=0)
 
 
 def test_estimators_are_exported_through_their_encoder(rng, tmp_path):

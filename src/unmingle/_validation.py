@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from numbers import Integral, Real
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+EXTRAS = {
+    "train": {"torch": "torch"},
+    "onnx": {"onnx": "onnx", "onnxruntime": "onnxruntime"},
+    "media": {"av": "av", "soundfile": "soundfile", "PIL": "pillow"},
+    "dask": {"dask": "'dask[array]'", "distributed": "distributed", "zarr": "zarr"},
+    "cli": {"typer": "typer", "rich": "rich", "PIL": "pillow"},
+    "web": {"starlette": "starlette", "uvicorn": "uvicorn"},
+    "live": {"sounddevice": "sounddevice"},
+}
+"""For each extra of unmingle the packages in it, by the names to import them, and what pip calls them."""
+TITLES = {"torch": "PyTorch", "av": "PyAV", "PIL": "Pillow", "dask": "Dask", "rich": "Rich", "typer": "Typer"}
+"""What some of them call themselves."""
 
 
 def require(module: str, extra: str) -> ModuleType:
@@ -37,7 +52,7 @@ def require(module: str, extra: str) -> ModuleType:
     '[1]'
     >>> require("no_such_package", extra="cli")
     Traceback (most recent call last):
-    ImportError: no_such_package is not installed; install it with: pip install 'unmingle[cli]'
+    ImportError: This needs no_such_package, which is not installed: pip install no_such_package
     """
     try:
         return import_module(module)
@@ -45,8 +60,18 @@ def require(module: str, extra: str) -> ModuleType:
         package = (error.name or module).partition(".")[0]
         if package == "unmingle":
             raise
-        message = f"{package} is not installed; install it with: pip install 'unmingle[{extra}]'"
+        names = EXTRAS.get(extra, {})
+        missing = [package, *(one for one in names if one != package and not _is_there(one))]
+        wanted = " ".join(names.get(one, one) for one in missing)
+        message = f"This needs {TITLES.get(package, package)}, which is not installed: pip install {wanted}"
         raise ImportError(message, name=package) from error
+
+
+def _is_there(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
 
 
 def first_cause(error: BaseException) -> BaseException:
@@ -61,11 +86,6 @@ def is_panic(error: BaseException) -> bool:
     return type(error).__module__ == "pyo3_runtime"
 
 
-def is_frame(X: Any) -> bool:
-    """Whether ``X`` is a pandas DataFrame, told without importing pandas."""
-    return hasattr(X, "iloc") and hasattr(X, "columns")
-
-
 def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     """Return ``X`` as an array of float32 or float64, NaN where missing, or say why that cannot be.
 
@@ -73,16 +93,17 @@ def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     """
     import numpy as np
 
+    from ._frames import frame_as_floats, is_frame
+
     if hasattr(X, "toarray"):
         raise TypeError(f"{name} must be a dense array, got a sparse one; convert it with {name}.toarray().")
     if np.ma.isMaskedArray(X):
         return np.ma.filled(X.astype(np.float64), np.nan)
-    columns = list(X.dtypes) if is_frame(X) else []
-    dated = any(column.kind in "Mm" for column in columns)
-    plain = dated or all(isinstance(column, np.dtype) and column.kind == "f" for column in columns)
+    if is_frame(X):
+        return frame_as_floats(X, name)
     try:
-        array = np.asarray(X) if plain else X.to_numpy(np.float64, na_value=np.nan)
-        dated, imaginary = dated or array.dtype.kind in "Mm", array.dtype.kind == "c"
+        array = np.asarray(X)
+        dated, imaginary = array.dtype.kind in "Mm", array.dtype.kind == "c"
         if array.dtype not in (np.float32, np.float64) and not dated and not imaginary:
             array = array.astype(np.float64)
     except TypeError:
@@ -131,7 +152,9 @@ def refuse_negative(X: "NDArray[np.floating[Any]]", given: Any, by: str) -> None
     """Say where the first negative entry is, by the names of its row and column if ``given`` has such."""
     place = first_negative(X)
     if place is not None:
-        row, column = (given.index[place[0]], given.columns[place[1]]) if is_frame(given) else place
+        from ._frames import is_frame, place_in
+
+        row, column = place_in(given, *place) if is_frame(given) else place
         raise ValueError(
             f"Negative values in data passed to {by}: the first is {X[place]:g} in row {row!r}, column {column!r}; "
             "make it 0, or NaN if it is unknown, or use RobustPCA, which allows any sign."

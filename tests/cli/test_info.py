@@ -30,9 +30,21 @@ def test_info_tells_what_a_model_holds(run, model_file):
         "shape": list(header.arrays["fitted.components_"].shape),
         "dtype": header.arrays["fitted.components_"].dtype,
     }
-    for_people = run("info", model_file).out
-    assert all(word in for_people for word in ["RobustPCA", "components_", "float64", *header.parameters])
+    details = run("info", model_file, "--details").out
+    assert all(word in details for word in ["RobustPCA", "components_", "float64", *header.parameters])
     assert run("info", model_file, "--quiet") == (0, "", "")
+
+
+def test_info_tells_in_words_what_people_want_to_know(run, model_file):
+    told = run("info", model_file).out
+    assert all(
+        word in told
+        for word in ["robust principal components", "40 rows", "rows of 20 numbers, in training from", "cost within"]
+    )
+    assert "random_state" not in told
+    assert "components_" not in told
+    about = json.loads(run("info", model_file, "--json").out)["summary"]
+    assert about["components"] == str(unmingle.load(model_file).n_components_)
 
 
 def test_info_refuses_other_files(run, tmp_path, model_file):

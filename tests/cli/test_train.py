@@ -19,6 +19,12 @@ MADE = low_rank_plus_sparse(80, 12, 2, noise=0.05, random_state=0)
 QUICK = ["--out", "model.safetensors", "--max-steps", "8", "--layers", "2", "--batch-size", "20", "--step-size", "0.01"]
 
 
+@pytest.fixture(autouse=True)
+def gained(monkeypatch):
+    """Eight steps gain nothing, and what is said of that is not what these tests are about."""
+    monkeypatch.setattr("unmingle.estimators._learned.has_gained", lambda card: True)
+
+
 def expected(X=MADE.X, y=None, **options):
     """What the estimator itself learns."""
     settings = {"n_layers": 2, "max_steps": 8, "batch_size": 20, "step_size": 0.01, "random_state": 0, **options}
@@ -70,6 +76,14 @@ def test_every_format_gives_the_model_of_the_estimator(run, data, suffix):
     assert (told["data"], told["model"]) == (f"rows{suffix}", "model.safetensors")
     assert (told["card"]["samples"], told["card"]["features"], told["card"]["steps"]) == (80, 12, 8)
     assert not (data / "model.safetensors.training").exists()
+
+
+def test_training_that_gained_nothing_is_told_once(run, data, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.chdir(data)
+    ended = run("train", "rows.npy", *QUICK)
+    assert ended.code == 0
+    assert ended.err.count("Training gained nothing worth speaking of over the untrained network of 2 layers") == 1
 
 
 def test_the_card_is_printed_as_a_table(run, data):
@@ -362,12 +376,12 @@ def test_without_torch_the_command_is_named(run, data, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("unmingle.learn")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert failed(run("train", "rows.npy", *QUICK), "torch is not installed", "pip install 'unmingle[train]'")
+    assert failed(run("train", "rows.npy", *QUICK), "This needs PyTorch", "pip install torch")
 
 
 def test_without_pillow_the_command_is_named(run, frames, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
-    assert failed(run("train", "frames", *QUICK), "PIL is not installed", "pip install 'unmingle[media]'")
+    assert failed(run("train", "frames", *QUICK), "This needs Pillow", "pip install pillow")
 
 
 def test_info_and_export_know_the_file(run, data):

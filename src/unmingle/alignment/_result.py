@@ -57,6 +57,10 @@ class Alignment:
     codes: Image
     valid: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        n, height, width = self.low_rank.shape
+        return f"Alignment({int(self.ok.sum())} of {n} images aligned, frames of {width} x {height} pixels)"
+
 
 def trouble(picture: Picture, model: Model) -> str:
     """Why an image cannot be looked at, in a sentence, if so."""

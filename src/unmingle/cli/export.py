@@ -26,6 +26,12 @@ def run(
     warm_start: Annotated[
         bool, typer.Option("--warm-start", help="Add an input for codes to start from, as of the frame before.")
     ] = False,
+    input_scale: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="Divide samples by this number in the file: 255 if it is to take bytes in place of 0 to 1."
+        ),
+    ] = 1.0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +47,7 @@ def run(
         model = models.path_of(model)
         loaded = models.load_encoder(model, layers)
         ready_outputs({"OUT": out}, {"MODEL": model})
-        figures = models.export(loaded, out, warm_start=warm_start)
+        figures = models.export(loaded, out, warm_start=warm_start, input_scale=input_scale)
     if as_json:
         console.print_json({"model": model, **figures, "onnx": out})
     elif not quiet:
@@ -55,4 +61,6 @@ def _facts(figures: dict[str, Any], encoder: dict[str, str]) -> dict[str, str]:
     inputs = "samples and init, codes to start from" if figures["warm_start"] else "samples"
     if "outlier_penalty" not in figures:
         inputs = "samples and state, next_state of the samples before"
+    if figures["input_scale"] != 1:
+        inputs += f"; samples are divided by {figures['input_scale']:g} first"
     return {"model": origin, **encoder, "inputs": inputs, "checked": checked}

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ._shared import console
+from ._shared.described import summary
 from ._shared.options import Json
 
 MOST_ARRAYS = 200
@@ -24,9 +25,12 @@ def run(
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print nothing; only check that the file is readable.")
     ] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print all parameters and arrays of the file.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tell what a model is: what it was trained on and how well it does, how it is built, and what its file holds."""
+    """Tell what a model is: its kind, what it was trained on, what goes in, how good it is, and how it is built."""
     from ..store import peek
     from ._shared.models import path_of
 
@@ -34,10 +38,17 @@ def run(
     header = peek(file)
     if as_json:
         arrays = {name: array._asdict() for name, array in header.arrays.items()}
-        told = {"file": file, **header._asdict(), "arrays": arrays, "encoder": _encoder_in(file, header)}
+        about = summary(header, _without_card(header.parameters)[1])
+        told = {
+            "file": file,
+            "summary": about,
+            **header._asdict(),
+            "arrays": arrays,
+            "encoder": _encoder_in(file, header),
+        }
         console.print_json({name: value for name, value in told.items() if name != "encoder" or value})
     elif not quiet:
-        _show(header, _encoder_in(file, header))
+        _show(header, _encoder_in(file, header), details=details)
 
 
 def _encoder_in(file: Path, header: Any) -> dict[str, Any]:
@@ -49,8 +60,8 @@ def _encoder_in(file: Path, header: Any) -> dict[str, Any]:
     return encoder_of(file)
 
 
-def _show(header: Any, encoder: Mapping[str, Any]) -> None:
-    """Print the content of a model file: how its encoder is built and its card, if any, then all it holds."""
+def _show(header: Any, encoder: Mapping[str, Any], *, details: bool) -> None:
+    """Print what a model is, how its encoder is built and its card, if any; with details all that its file holds."""
     parameters, card = _without_card(header.parameters)
     sections: dict[str, dict[str, str]] = {}
     if encoder:
@@ -59,17 +70,22 @@ def _show(header: Any, encoder: Mapping[str, Any]) -> None:
         sections["encoder"] = encoder_facts(encoder)
     if card:
         sections["card"] = console.card_facts(card)
-    if parameters:
-        sections["parameters"] = {name: _shortened(json.dumps(value)) for name, value in parameters.items()}
-    sections["arrays"] = {
+    if details:
+        sections |= _details(header, parameters)
+    console.show(console.facts({**summary(header, card), "format": str(header.version)}))
+    for title, facts in sections.items():
+        console.show(f"\n{title}", console.facts({f"  {name}": fact for name, fact in facts.items()}))
+    if details and len(header.arrays) > MOST_ARRAYS:
+        console.show(f"  and {len(header.arrays) - MOST_ARRAYS} more arrays")
+
+
+def _details(header: Any, parameters: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    arrays = {
         name: f"{array.dtype}, shape {' x '.join(map(str, array.shape)) or 'scalar'}"
         for name, array in islice(header.arrays.items(), MOST_ARRAYS)
     }
-    console.show(console.facts({"kind": header.kind, "format": str(header.version)}))
-    for title, facts in sections.items():
-        console.show(f"\n{title}", console.facts({f"  {name}": fact for name, fact in facts.items()}))
-    if len(header.arrays) > MOST_ARRAYS:
-        console.show(f"  and {len(header.arrays) - MOST_ARRAYS} more arrays")
+    values = {name: _shortened(json.dumps(value)) for name, value in parameters.items()}
+    return {**({"parameters": values} if values else {}), "arrays": arrays}
 
 
 def _shortened(text: str) -> str:

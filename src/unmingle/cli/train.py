@@ -121,7 +121,7 @@ def run(
     structure: Form = Structure.LOW_RANK,
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
-    passes: Passes = 100.0,
+    passes: Passes = 500.0,
     max_steps: MaxSteps = 1500,
     batch_size: BatchSize = 64,
     step_size: StepSize = 0.04,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._frames import is_frame
 from .._threads import suited_to
 from .._validation import (
     as_floats,
@@ -17,7 +18,6 @@ from .._validation import (
     check_positive,
     generator,
     given_penalties,
-    is_frame,
 )
 from ..cells import column_scales
 from ..iterate import Callback

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._frames import like_frame
 from .._threads import suited_to
 from .._validation import check_share
 from ..cells import CellModel, Refit, flagged, refit
@@ -51,6 +52,11 @@ class Decomposition:
     _cells: CellModel | None = field(default=None, repr=False)
     """For new samples, what tells which of their cells stand out."""
     _debiased: Refit | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        n, m = self._X.shape
+        ended = "" if self.converged else ", not converged"
+        return f"Decomposition({n} x {m}, rank {self.rank}, gap {self.gap:.1e}{ended})"
 
     @property
     def rank(self) -> int:
@@ -140,7 +146,7 @@ class Decomposition:
     def _like_input(self, part: NDArray[Any]) -> Any:
         if self._frame is None:
             return part
-        return type(self._frame)(part, index=self._frame.index, columns=self._frame.columns)
+        return like_frame(self._frame, part)
 
 
 def in_units(part: Decomposition, X: Array, scales: Array) -> Decomposition:

@@ -98,6 +98,10 @@ class Encoder:
         for part in (self.components, self.outlier_penalty, *self.layers):
             part.setflags(write=False)
 
+    def __repr__(self) -> str:
+        q, m = self.components.shape
+        return f"{type(self).__name__}({m} features, {q} components, {self.n_layers} layers, {self.components.dtype})"
+
     @classmethod
     def from_components(
         cls,

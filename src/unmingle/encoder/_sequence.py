@@ -158,6 +158,10 @@ class SequenceEncoder:
         for part in parts:
             part.setflags(write=False)
 
+    def __repr__(self) -> str:
+        sizes = f"{self.n_features} features, {self.n_components} components, {self.n_layers} layers"
+        return f"{type(self).__name__}({sizes}, {self.dtype})"
+
     @classmethod
     def from_samples(cls, X: Any, *, n_components: int, n_layers: int, seed: int = 0) -> Self:
         """A network that is worth training: samples are its first atoms.

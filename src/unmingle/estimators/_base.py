@@ -13,24 +13,24 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import solvers, store
+from .._frames import is_frame, like_frame
 from .._schema import Record
 from .._threads import suited_to
-from .._validation import as_floats, check_matrix, given_penalties, is_frame, refuse_negative
+from .._validation import as_floats, check_matrix, given_penalties, refuse_negative
 from ..cells import CellModel, TailLaws
 from ..decomposition import Decomposition, without_bias
 from ..iterate import run
 from ..linalg import Units
+from ._detector import RowDetector
 from ._passes import Projector, Wanted
 
 Array = NDArray[np.floating[Any]]
 
 BEYOND = 1e20
 """Entries beyond so many outlier penalties are cut: outliers they remain, and sums of them do not overflow."""
-UNSHRUNK = 1e-3
-"""Share of the rank penalty at which the shrinkage of a code no longer shows in its score."""
 
 
-class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, TransformerMixin, BaseEstimator):
     """Robust projection (5) onto ``components_`` with ``rank_penalty_`` and ``outlier_penalty_``, however learnt."""
 
     _learnt: ClassVar[tuple[str, ...]]
@@ -145,30 +145,11 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             _cells=self.cells_,
         )
 
-    def score_samples(self, X: Any) -> Array:
-        """Outlyingness of each sample: how badly the components explain it, in units of the outlier penalty.
-
-        The mean over its features of huber(x - Us) / outlier_penalty^2, with s the projection that is not shrunk by
-        the rank penalty: about 0.1 to 0.4 for noise, and growing with the number and size of the outliers. Missing
-        entries do not count.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            Samples; NaN means missing.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Larger for stranger samples.
-        """
-        check_is_fitted(self)
-        data = self._validated(X, reset=False)
-        with suited_to(data.size, self.n_components_):
-            return self._outlyingness(data)
-
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean absolute deviation from the low-rank part, for model selection: larger is better.
+        """Minus the mean absolute deviation from the low-rank part: larger is better, as `GridSearchCV` wants it.
+
+        Not the mean of `score_samples`, which is in units of what each model leaves: a model that explains nothing
+        finds nothing strange.
 
         Parameters
         ----------
@@ -211,7 +192,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "degrees": self.cells_.laws.degrees,
                 "widths": self.cells_.laws.widths,
             }
-        return {"init": init, "fitted": fitted, **self._state_to_store()}
+        return {"init": init, "fitted": {**fitted, **self._rows_to_store()}, **self._state_to_store()}
 
     def _state_to_store(self) -> dict[str, Any]:
         """What else a file holds."""
@@ -230,8 +211,11 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if cells is not None:
             laws = TailLaws(cells["degrees"], cells["widths"])
             model.cells_ = CellModel(cells["components"], cells["noise"], cells["centre"], laws, cls.nonnegative)
-        for name, value in fitted.items():
-            setattr(model, name, value)
+        if "rows_" in fitted:
+            model._rows_from_store(fitted.pop("rows_"))
+        for name in (*cls._learnt, "column_scale_"):
+            if name in fitted:
+                setattr(model, name, fitted[name])
         model._state_from_store(content)
         return model
 
@@ -283,7 +267,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if floats.shape == (0, 0):
             check_matrix(floats)
         if is_frame(X):
-            floats = type(X)(floats, columns=X.columns)
+            floats = like_frame(X, floats)
         return validate_data(
             self, floats, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan"
         )
@@ -307,12 +291,12 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _thresholds(self, dtype: Any) -> Array:
         return np.broadcast_to(np.asarray(self.outlier_penalty_), self.components_.shape[1:]).astype(dtype)
 
-    def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
+    def _project(self, X: Array) -> tuple[Array, Array]:
         """Codes and relative gaps of (5)."""
         if self.n_components_ == 0:
             return np.zeros((len(X), 0), X.dtype), np.zeros(len(X))
         exact = 1e-10 if X.dtype == np.float64 else 1e-5
-        units, problem = self._scaled_problem(X, shrinkage)
+        units, problem = self._scaled_problem(X)
         iterates = (solvers.nonnegative_newton if self.nonnegative else solvers.newton)(*problem, tol=exact)
         result = run(iterates, lambda projection: float(projection.gap.max()), tol=exact, max_iter=10)
         if result.measure > 1e3 * exact:
@@ -324,7 +308,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
         return units.factors_from_units(result.state.codes), result.state.gap
 
-    def _scaled_problem(self, X: Array, shrinkage: float) -> tuple[Units, tuple[Array, Array, float, Array]]:
+    def _scaled_problem(self, X: Array) -> tuple[Units, tuple[Array, Array, float, Array]]:
         """(5) in units in which the largest outlier penalty is about one: the units; X, U', lam_* and lam."""
         lam = self._thresholds(np.float64)
         units = Units.of(lam)
@@ -333,22 +317,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return units, (
             np.clip(scaled, -BEYOND, BEYOND),
             units.factors_to_units(self._in_scale(self.components_)).astype(X.dtype),
-            units.to_units(shrinkage * self.rank_penalty_),
+            units.to_units(self.rank_penalty_),
             units.to_units(lam).astype(X.dtype),
         )
-
-    def _outlyingness(self, X: Array) -> Array:
-        return self._scores(X, self._project(X, UNSHRUNK)[0])
-
-    def _scores(self, X: Array, codes: Array) -> Array:
-        """`score_samples` from unshrunk codes."""
-        lam = self._thresholds(X.dtype)
-        with np.errstate(over="ignore"):
-            misfit = self._in_scale(X - codes @ self._atoms(X.dtype)) / lam
-            rest = self._freed(misfit, X.dtype.type(1))
-            cost = rest * (misfit - rest / 2)
-        known = np.sum(~np.isnan(X), axis=1)
-        return np.nansum(cost, axis=1) / np.maximum(known, 1)
 
     @property
     def _n_features_out(self) -> int:

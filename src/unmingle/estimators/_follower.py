@@ -24,7 +24,7 @@ from ..iterate import Callback, Progress
 from ..online import Tracker, TrackerSettings
 from ._base import Array, RobustTransformer
 from ._passes import Found, Wanted
-from ._stream import batches, first_row, in_memory
+from ._stream import RecentRows, batches, first_row, in_memory
 
 
 class StreamTransformer(RobustTransformer):
@@ -38,6 +38,8 @@ class StreamTransformer(RobustTransformer):
     batch_size: int
     random_state: Any
     _tracker: Tracker | None
+    _recent: RecentRows
+    """The last rows, which tell what is ordinary now."""
     _learnt: ClassVar = (
         "components_",
         "frozen_",
@@ -89,8 +91,13 @@ class StreamTransformer(RobustTransformer):
             self._resume(checkpoint, origin, n_samples)
         else:
             self._start(origin)
-        saved = self._n_seen
-        for batch in batches(X, check_count(self.batch_size, "batch_size"), skip=saved):
+        saved, size = self._n_seen, check_count(self.batch_size, "batch_size")
+        again = self._recent.to_read_again(saved, self.n_features_in_, size) if saved else 0
+        for batch in batches(X, size, skip=saved - again):
+            if again > 0:
+                self._recent.add(batch if checked else self._validated(batch, reset=False))
+                again -= len(batch)
+                continue
             self._learn(batch if checked else self._validated(batch, reset=self._tracker is None))
             if checkpoint is not None and self._n_seen - saved >= every:
                 saved = self._publish().n_samples_seen_
@@ -104,7 +111,8 @@ class StreamTransformer(RobustTransformer):
         if checkpoint is not None and self._n_seen > saved:
             self._publish().save(checkpoint)
         self._tracker.settle()
-        return self._publish()
+        self._publish()._row_model()
+        return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from one more sample or block of samples; a frozen model stays as it is.
@@ -153,7 +161,7 @@ class StreamTransformer(RobustTransformer):
             self._settings(), self._rng(), balanced.components, balanced.statistics, found.n_rows, found.units,
             found.noise,
         )  # fmt: skip
-        self._publish()
+        self._publish()._calibrated(rows)
 
     @property
     def _n_seen(self) -> int:
@@ -163,6 +171,7 @@ class StreamTransformer(RobustTransformer):
         """The parameters, checked."""
         n_components = check_optional_count(self.n_components, "n_components")
         start_size = check_count(self.start_size, "start_size")
+        self._contamination()
         forgetting = check_optional_forgetting(self.forgetting)
         kind, n_layers = self._steps()
         rank_penalty, outlier_penalty = given_penalties(self.rank_penalty, self.outlier_penalty, self.n_features_in_)
@@ -186,6 +195,8 @@ class StreamTransformer(RobustTransformer):
             self.__dict__.pop(name, None)
         self._tracker = None
         self._origin = origin
+        self._rows, self._seen, self._offset, self._stale = None, None, 0.0, False
+        self._recent = RecentRows(self.start_size)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
@@ -195,6 +206,11 @@ class StreamTransformer(RobustTransformer):
             self._tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, self._rng())
         with suited_to(batch.size):
             self._tracker.learn(batch.astype(self._tracker.dtype, copy=False))
+        self._recent.add(batch)
+        self._stale = True
+
+    def _seen_lately(self) -> Array | None:
+        return self._recent.rows()
 
     def _rng(self) -> np.random.Generator:
         """A generator of our own, of the kind that can be stored."""
@@ -239,6 +255,7 @@ class StreamTransformer(RobustTransformer):
 
     def _state_from_store(self, content: dict[str, Any]) -> None:
         stream = content["stream"]
+        self._recent = RecentRows(self.start_size)
         self._origin = str(stream["origin"])
         self._tracker = Tracker._from_store({**stream["tracker"], "settings": self._settings()})
 

@@ -1,5 +1,6 @@
 """`LearnedRobustPCA`: a trained encoder in place of iterations."""
 
+import warnings
 from math import ceil
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -27,7 +28,7 @@ from ..learn import LOSSES
 from ..linalg import Units
 from ..online import robust_start
 from ._base import Array
-from ._card import card_of
+from ._card import card_of, has_gained, nothing_gained
 from ._passes import Found, Wanted
 from ._stored import LEARNED_ROBUST_PCA
 from ._window import Rows, Window, cut, reach_of
@@ -68,7 +69,7 @@ class LearnedRobustPCA(WindowLearner):
     rank_penalty, outlier_penalty : float, array of shape (n_features,) for the latter, or "auto"
         As in `RobustPCA`.
     max_passes : float
-        Passes over the data, at most.
+        Passes over the data, at most: with few samples they count, with more than 200 the steps do.
     max_steps : int
         Steps of training, at most.
     batch_size : int
@@ -85,6 +86,9 @@ class LearnedRobustPCA(WindowLearner):
         What every sample of a stream multiplies the weight of the past by in the dictionary; "auto" is 1 - 1 / window.
     n_jobs : int, optional
         Threads of `transform` and `decompose`; -1 for all processors.
+    contamination : float or "auto"
+        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
+        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD, chooses validation samples and the order of the others; None is the seed 0.
 
@@ -104,6 +108,8 @@ class LearnedRobustPCA(WindowLearner):
         Model card: what was trained on what, how, and how good it became.
     n_samples_seen_ : int
         Samples learnt from.
+    offset_ : float
+        Score below which `predict` calls a row an outlier.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -154,7 +160,7 @@ class LearnedRobustPCA(WindowLearner):
         structure: str = "low_rank",
         rank_penalty: float | str = "auto",
         outlier_penalty: Any = "auto",
-        max_passes: float = 100,
+        max_passes: float = 500,
         max_steps: int = 1500,
         batch_size: int = 64,
         step_size: float = 0.04,
@@ -163,6 +169,7 @@ class LearnedRobustPCA(WindowLearner):
         window_step: int = 10,
         forgetting: float | str = "auto",
         n_jobs: int | None = None,
+        contamination: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -182,6 +189,7 @@ class LearnedRobustPCA(WindowLearner):
         self.window_step = window_step
         self.forgetting = forgetting
         self.n_jobs = n_jobs
+        self.contamination = contamination
         self.random_state = random_state
 
     def fit(
@@ -207,7 +215,10 @@ class LearnedRobustPCA(WindowLearner):
         """
         X = check_matrix(self._validated(X, reset=True))
         with suited_to(X.size):
-            return self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
+            self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
+        if self.n_components_ and not has_gained(self.card_):
+            warnings.warn(nothing_gained(self.card_, self.n_layers), UserWarning, stacklevel=2)
+        return self
 
     def transform(self, X: Any) -> Array:
         """Codes of new samples, by the network.
@@ -259,7 +270,7 @@ class LearnedRobustPCA(WindowLearner):
         codes, outliers = self.encoder_.encode(near, n_jobs=self.n_jobs)
         return codes, self.encoder_.gap(near, codes, outliers), outliers
 
-    def _project(self, X: Array, shrinkage: float = 1.0) -> tuple[Array, Array]:
+    def _project(self, X: Array) -> tuple[Array, Array]:
         return self._encoded(X)[:2]
 
     def _light_copy(self) -> Self:
@@ -293,6 +304,7 @@ class LearnedRobustPCA(WindowLearner):
     ) -> Self:
         """Components, unless they are given with their penalties, and layers."""
         require("torch", "train")
+        self._contamination()
         check_choice(self.structure, "structure", STRUCTURES)
         window, max_steps = check_count(self.window, "window"), check_count(self.max_steps, "max_steps")
         self._fading()
@@ -318,7 +330,7 @@ class LearnedRobustPCA(WindowLearner):
         nothing = rows.take(slice(0))
         self._window = Window(nothing, nothing, self._sums(rows.take(slice(-window, None))), False, len(rows.X))
         self.card_ = card_of(self, rows.X, training)
-        return self
+        return self._calibrated(rows.X)
 
     @property
     def _knows_its_samples(self) -> bool:

@@ -47,6 +47,9 @@ class OnlineRobustPCA(StreamTransformer):
         Samples that are solved together at the start; at least twice ``n_components`` are taken.
     batch_size : int
         Samples encoded with the same components; larger is faster, smaller follows faster.
+    contamination : float or "auto"
+        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
+        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD; None is the seed 0.
 
@@ -66,6 +69,8 @@ class OnlineRobustPCA(StreamTransformer):
         How often the stream jumped.
     frozen_ : bool
         Whether `freeze` was called.
+    offset_ : float
+        Score below which `predict` calls a row an outlier.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -112,6 +117,7 @@ class OnlineRobustPCA(StreamTransformer):
         n_layers: int | None = None,
         start_size: int = 100,
         batch_size: int = 100,
+        contamination: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -122,6 +128,7 @@ class OnlineRobustPCA(StreamTransformer):
         self.n_layers = n_layers
         self.start_size = start_size
         self.batch_size = batch_size
+        self.contamination = contamination
         self.random_state = random_state
 
     def _steps(self) -> tuple[str, int | None]:

@@ -45,7 +45,7 @@ class RobustNMF(RobustTransformer):
 
     So codes and outliers are certified for the components found (``sample_gap`` of `decompose`); the components are
     not. Outliers only add: for what takes away, such as shadows, take the data from their largest value first.
-    `score_samples` counts what lies below the low-rank part by its square. NaN means missing.
+    NaN means missing.
 
     Parameters
     ----------
@@ -69,6 +69,9 @@ class RobustNMF(RobustTransformer):
         Stop at this stationarity, see ``stationarity_``. float32 stops at 1e-4 at the least.
     max_iter : int
         Iterations after which to stop, with a ConvergenceWarning.
+    contamination : float or "auto"
+        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
+        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD, or makes the random start; None is the seed 0.
 
@@ -96,6 +99,8 @@ class RobustNMF(RobustTransformer):
         What columns are divided by.
     cells_ : unmingle.cells.CellModel or None
         Components without penalties, and the noise of every column.
+    offset_ : float
+        Score below which `predict` calls a row an outlier.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -153,6 +158,7 @@ class RobustNMF(RobustTransformer):
         debias: bool = False,
         tol: float = 1e-4,
         max_iter: int = 2000,
+        contamination: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -163,6 +169,7 @@ class RobustNMF(RobustTransformer):
         self.debias = debias
         self.tol = tol
         self.max_iter = max_iter
+        self.contamination = contamination
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
@@ -179,6 +186,7 @@ class RobustNMF(RobustTransformer):
         """
         tol, max_iter = check_positive(self.tol, "tol"), check_count(self.max_iter, "max_iter")
         check_optional_count(self.n_components, "n_components")
+        self._contamination()
         X = check_matrix(self._validated(X, reset=True))
         start = self._start(X.shape[1])
         if self.scale is not None:
@@ -190,6 +198,7 @@ class RobustNMF(RobustTransformer):
             if self.debias:
                 cells = refit(X, self._project(X)[0], self.components_, nonnegative=True).model
                 self._know_cells(self.column_scale_, cells)
+            self._calibrated(X)
         if not result.converged:
             warn_unfinished(result.n_iter, tol, "stationarity", self.stationarity_, depth=3)
         return self
@@ -201,6 +210,7 @@ class RobustNMF(RobustTransformer):
         self.rank_penalty_, self.outlier_penalty_ = found.rank_penalty, found.outlier_penalty
         self.objective_, self.stationarity_, self.reconstruction_err_ = found.objective, found.measure, nan
         self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self._calibrated(rows)
 
     def _start(self, m: int) -> str | Array:
         """The first components, checked, or the way to make them."""

@@ -4,22 +4,15 @@ from math import nan
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtri
 
-from .. import solvers
 from .._threads import suited_to
-from .._validation import check_choice, check_matrix, check_positive
+from .._validation import check_choice, check_matrix
 from ..cells import refit
 from ..decomposition import decompose
-from ..iterate import Callback, run
-from ..penalties import NORMAL_MAD
-from ._base import UNSHRUNK, Array, RobustTransformer
+from ..iterate import Callback
+from ._base import Array, RobustTransformer
 from ._passes import Found
 from ._stored import ROBUST_PCA
-
-_PASSES, _MOST, _STEADY = 200, 0.99, 1e-7
-"""Codes are unshrunk when all but a hundredth of them rest, to this share of the largest, or after so many passes."""
 
 
 class RobustPCA(RobustTransformer):
@@ -57,6 +50,9 @@ class RobustPCA(RobustTransformer):
         Relative duality gap, or stationarity residual if all ``n_components`` are in use, at which to stop.
     max_iter : int
         Iterations after which to stop, with a ConvergenceWarning.
+    contamination : float or "auto"
+        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
+        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD; None is the seed 0.
 
@@ -81,11 +77,13 @@ class RobustPCA(RobustTransformer):
     converged_ : bool
         Whether ``tol`` was reached.
     score_center_, score_scale_ : float
-        Median and robust spread of the cube root of `score_samples` over the training data, for `outlier_flags`.
+        Median and robust spread of the cube root of minus `score_samples` for ordinary rows, for `outlier_flags`.
     column_scale_ : array of shape (n_features,) or None
         What columns are divided by.
     cells_ : unmingle.cells.CellModel or None
         Components without penalties, and the noise of every column.
+    offset_ : float
+        Score below which `predict` calls a row an outlier.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of str
@@ -128,8 +126,6 @@ class RobustPCA(RobustTransformer):
         "objective_",
         "outlier_penalty_",
         "rank_penalty_",
-        "score_center_",
-        "score_scale_",
         "singular_values_",
     )
 
@@ -144,6 +140,7 @@ class RobustPCA(RobustTransformer):
         debias: bool = False,
         tol: float = 1e-4,
         max_iter: int = 500,
+        contamination: float | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -154,6 +151,7 @@ class RobustPCA(RobustTransformer):
         self.debias = debias
         self.tol = tol
         self.max_iter = max_iter
+        self.contamination = contamination
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
@@ -169,6 +167,7 @@ class RobustPCA(RobustTransformer):
             Told of the progress; see `unmingle.decompose`.
         """
         check_choice(self.solver, "solver", ("alternating", "proximal"))
+        self._contamination()
         X = check_matrix(self._validated(X, reset=True))
         part = decompose(
             X,
@@ -194,8 +193,7 @@ class RobustPCA(RobustTransformer):
         clean = self._in_scale(np.where(np.isnan(X), part.low_rank, X - part.outliers))
         self.explained_variance_ratio_ = _energy_shares(self.singular_values_, clean)
         with suited_to(X.size):
-            self._describe_ordinary_scores(self._scores(X, self._unshrunk(X, part.codes)))
-        return self
+            return self._calibrated(X, part.codes)
 
     def adopt_passes(self, found: Found, rows: Array) -> None:
         """Become fitted by what passes over all rows found, for `unmingle.distributed.fit`."""
@@ -206,49 +204,7 @@ class RobustPCA(RobustTransformer):
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.singular_values_ = found.singular_values
         self.explained_variance_ratio_ = found.explained_variance_ratio
-        self._describe_ordinary_scores(self._outlyingness(rows))
-
-    def outlier_flags(self, X: Any, *, false_alarm_rate: float = 0.01) -> NDArray[np.bool_]:
-        """Whether each sample is stranger than the training data's ordinary samples.
-
-        The cube root of a score, a sum of many near-squares, is nearly normal. The ordinary samples are described by
-        its median and median absolute deviation, so that strange samples among the training data do not matter.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            Samples; NaN means missing.
-        false_alarm_rate : float
-            Share of ordinary samples that may be flagged, between 0 and 1.
-
-        Returns
-        -------
-        boolean array of shape (n_samples,)
-        """
-        rate = check_positive(false_alarm_rate, "false_alarm_rate")
-        if rate >= 1:
-            raise ValueError(f"false_alarm_rate must be below 1, got {false_alarm_rate!r}.")
-        scores = self.score_samples(X)
-        return np.cbrt(scores) > self.score_center_ + ndtri(1 - rate) * self.score_scale_
-
-    def _unshrunk(self, X: Array, codes: Array) -> Array:
-        """Codes of the training data without the shrinkage of the rank penalty, from those with it.
-
-        Scores hardly feel the last digits of codes, and their median and spread hardly feel the strangest samples.
-        """
-        if self.n_components_ == 0:
-            return codes
-        units, problem = self._scaled_problem(X, UNSHRUNK)
-        iterates = solvers.algorithm_1_of_matrix(*problem, units.factors_to_units(codes))
-        result = run(iterates, lambda state: float(np.quantile(state.step, _MOST)), tol=_STEADY, max_iter=_PASSES)
-        return units.factors_from_units(result.state.codes)
-
-    def _describe_ordinary_scores(self, scores: Array) -> None:
-        n, q = len(scores), self.n_components_
-        unseen = (n + q) / (n - q) if n >= 2 * q else 1.0  # what q components fitted to n samples explain too much
-        roots = np.cbrt(unseen * scores)
-        self.score_center_ = float(np.median(roots))
-        self.score_scale_ = NORMAL_MAD * float(np.median(np.abs(roots - self.score_center_)))
+        self._calibrated(rows)
 
 
 def _energy_shares(singular_values: Array, clean: Array) -> Array:

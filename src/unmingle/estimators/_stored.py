@@ -46,8 +46,27 @@ _CELLS = Record(
         "widths": Array(("float64",), "m", low=LEAST),
     }
 )
+_ROWS = Record(
+    {
+        "scale": Array(("float64",), "m", low=LEAST),
+        "centre": Array(("float64",), "m"),
+        "loadings": Array(("float64",), "atoms of rows", "m"),
+        "noise": Array(("float64",), "m", low=LEAST),
+        "white": Array(("float64",), "atoms of rows", "atoms of rows"),
+        "marks": Array(("float64",), 3, 2),
+        "law": Array(("float64",), 2),
+        "offset": Number(-np.inf, 0.0),
+        "described": Count(),
+        "smallest": Number(-np.inf, np.inf),
+        "largest": Number(-np.inf, np.inf),
+    }
+)
+_DETECTION: dict[str, Rule] = {"contamination": Either(OneOf("auto"), Number(LEAST, 0.5))}
+"""Parameter of what detects rows; files from before it was there are without."""
 _SINGLE_CELLS: dict[str, Rule] = {"scale": maybe(OneOf("columns")), "debias": Flag()}
 """Parameters of estimators that know the whole table; files from before they were there are without."""
+_FORMER: dict[str, Rule] = {"score_center_": ANY_NUMBER, "score_scale_": ANY_NUMBER}
+"""What files of `RobustPCA` held of scores before they had ``rows_``."""
 _ROOT = Number(2.0**-520, 2.0**520)
 """Units are squares of it."""
 _MOST_THREADS = 4096
@@ -72,8 +91,8 @@ def _rules_of(init: dict[str, Rule], fitted: dict[str, Rule], *, of_cells: bool 
     further: dict[str, Rule] = {"column_scale_": _PER_FEATURE, "cells_": _CELLS} if of_cells else {}
     return Record(
         {
-            "init": Record(init, _SINGLE_CELLS if of_cells else {}),
-            "fitted": Record(fitted, {"feature_names_in_": _NAMES, **further}),
+            "init": Record(init, {**_DETECTION, **(_SINGLE_CELLS if of_cells else {})}),
+            "fitted": Record(fitted, {"feature_names_in_": _NAMES, "rows_": _ROWS, **_FORMER, **further}),
             **state,
         }
     )
@@ -89,8 +108,6 @@ ROBUST_PCA = _rules_of(
         "gap_": ANY_NUMBER,
         "n_iter_": Count(),
         "objective_": ANY_NUMBER,
-        "score_center_": ANY_NUMBER,
-        "score_scale_": ANY_NUMBER,
         "singular_values_": Array(FLOATS, "q", low=0.0, high=np.inf),
     },
 )

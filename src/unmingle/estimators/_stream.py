@@ -1,5 +1,6 @@
 """Where samples come from: arrays in memory or on disk, and iterables of blocks, as batches of equal size."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
@@ -9,6 +10,34 @@ from numpy.typing import NDArray
 
 _ROWS_AT_ONCE = 1024
 """Rows read at once from an array, or more if its chunks hold more."""
+_MOST_RECENT, _NUMBERS = 1000, 2**18
+"""Last rows that are kept, at most, and numbers in them, unless that is less than a start."""
+
+
+class RecentRows:
+    """The last rows of a stream, in memory that does not grow."""
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+        self._blocks: deque[NDArray[Any]] = deque()
+
+    def add(self, block: NDArray[Any]) -> None:
+        """Keep a copy of a block, and drop those before it that are not needed any more."""
+        most = self._most(block.shape[1])
+        self._blocks.append(block[-most:].copy())
+        while sum(map(len, self._blocks)) - len(self._blocks[0]) >= most:
+            self._blocks.popleft()
+
+    def _most(self, m: int) -> int:
+        return max(self._least, min(_MOST_RECENT, _NUMBERS // m))
+
+    def to_read_again(self, n_seen: int, m: int, batch_size: int) -> int:
+        """How many of the rows seen, in whole batches, fill it again after an interruption."""
+        return min(n_seen, (self._most(m) // batch_size + 2) * batch_size)
+
+    def rows(self) -> NDArray[Any] | None:
+        """All that are kept, in their order."""
+        return np.concatenate(self._blocks) if self._blocks else None
 
 
 def in_memory(X: Any) -> bool:

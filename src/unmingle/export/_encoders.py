@@ -9,10 +9,10 @@ import onnx
 from numpy.typing import NDArray
 
 from .. import __version__
-from .._validation import require
+from .._validation import check_positive, require
 from ..encoder import Encoder, SequenceEncoder, relative_difference
 from ..store import write_atomically
-from ._graph import Graph, complete, tensor
+from ._graph import Graph, complete, scaled_input, tensor, told_of_input
 from ._sequences import sequence_model, sequence_pairs
 
 TOLERANCE = {"float32": 1e-3, "float64": 1e-8}
@@ -21,7 +21,7 @@ _SAMPLES_TO_CHECK = 16
 _WHAT = "Splits samples into a low-rank part and sparse outliers."
 
 
-def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False) -> None:
+def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False, input_scale: float = 1.0) -> None:
     """Write the network of an encoder as an ONNX graph.
 
     The graph computes for each sample x, with o = 0 and c = 0 in the beginning, in every layer::
@@ -56,6 +56,9 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
     warm_start : bool
         Whether the graph takes codes to start from, as ``init`` of `Encoder.encode`: the first layer then thresholds
         x - U init.
+    input_scale : float
+        What the graph divides samples by first: 255 for bytes, where the network was trained on numbers from 0 to 1.
+        The outputs are the same.
 
     Raises
     ------
@@ -82,11 +85,11 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
     >>> np.round(codes, 1).tolist(), np.flatnonzero(np.abs(outliers) > 1).tolist()
     ([[1.0, -2.0]], [7])
     """
-    network = getattr(encoder, "encoder_", encoder)
+    network, scale = getattr(encoder, "encoder_", encoder), check_positive(input_scale, "input_scale")
     if isinstance(network, SequenceEncoder):
         if warm_start:
             raise ValueError("A network that follows sequences always takes a state to start from: no warm_start.")
-        _write(path, sequence_model(network, getattr(encoder, "usual", None), getattr(encoder, "card_", None)))
+        _write(path, sequence_model(network, getattr(encoder, "usual", None), getattr(encoder, "card_", None), scale))
         return
     if not isinstance(network, Encoder):
         raise TypeError(
@@ -95,7 +98,7 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
         )
     if not len(network.components):
         raise ValueError("An encoder without components has nothing to export.")
-    _write(path, _model(network, warm_start, getattr(encoder, "card_", None)))
+    _write(path, _model(network, warm_start, getattr(encoder, "card_", None), scale))
 
 
 def _write(path: str | PathLike[str], model: onnx.ModelProto) -> None:
@@ -104,7 +107,7 @@ def _write(path: str | PathLike[str], model: onnx.ModelProto) -> None:
         aside.write_bytes(content)
 
 
-def check(path: str | PathLike[str], encoder: Any, *, warm_start: bool = False) -> float:
+def check(path: str | PathLike[str], encoder: Any, *, warm_start: bool = False, input_scale: float = 1.0) -> float:
     """Run a file in ONNX Runtime and hold its answers to those of the encoder.
 
     Parameters
@@ -115,6 +118,8 @@ def check(path: str | PathLike[str], encoder: Any, *, warm_start: bool = False) 
         What it should be.
     warm_start : bool
         Whether it takes codes to start from.
+    input_scale : float
+        What it divides samples by.
 
     Returns
     -------
@@ -139,12 +144,18 @@ def check(path: str | PathLike[str], encoder: Any, *, warm_start: bool = False) 
     """
     network = getattr(encoder, "encoder_", encoder)
     if isinstance(network, SequenceEncoder):
-        pairs, dtype = sequence_pairs(path, network, getattr(encoder, "usual", None)), network.dtype
+        pairs, dtype = sequence_pairs(path, network, getattr(encoder, "usual", None), input_scale), network.dtype
     else:
         X, init = typical_samples(network)
         start, dtype = init if warm_start else None, network.components.dtype
         codes, outliers = network.encode(X, backend="numpy", init=start)
-        pairs = list(zip(run(path, X, start), (codes, codes @ network.components, outliers), strict=True))
+        pairs = list(
+            zip(
+                run(path, X * X.dtype.type(input_scale), start),
+                (codes, codes @ network.components, outliers),
+                strict=True,
+            )
+        )
     difference = float(np.max([relative_difference(*pair) for pair in pairs]))
     if not difference <= TOLERANCE[dtype.name]:
         raise ValueError(f"ONNX Runtime gives other answers than unmingle, by {difference:.1e} of them.")
@@ -204,11 +215,11 @@ def typical_samples(encoder: Encoder) -> tuple[NDArray[Any], NDArray[Any]]:
     return X.astype(dtype), codes.astype(dtype)
 
 
-def _model(encoder: Encoder, warm_start: bool, card: Any) -> onnx.ModelProto:
+def _model(encoder: Encoder, warm_start: bool, card: Any, scale: float) -> onnx.ModelProto:
     """The whole content of a file, checked."""
     q, m = encoder.components.shape
     graph = Graph(encoder.components.dtype)
-    _draw(graph, encoder, warm_start)
+    _draw(graph, encoder, warm_start, scale)
     inputs = [tensor(graph, "samples", m, "Samples in rows; NaN means missing.")]
     if warm_start:
         inputs.append(tensor(graph, "init", q, "Codes to start from."))
@@ -217,14 +228,14 @@ def _model(encoder: Encoder, warm_start: bool, card: Any) -> onnx.ModelProto:
         tensor(graph, "low_rank", m, "Codes times components."),
         tensor(graph, "outliers", m, "Outliers of the samples, 0 where missing."),
     ]
-    return complete(graph, "encoder", inputs, outputs, _WHAT, _metadata(encoder, warm_start, card))
+    return complete(graph, "encoder", inputs, outputs, _WHAT, _metadata(encoder, warm_start, card, scale))
 
 
-def _draw(graph: Graph, encoder: Encoder, warm_start: bool) -> None:
+def _draw(graph: Graph, encoder: Encoder, warm_start: bool, scale: float) -> None:
     """Put the way from samples to codes, low-rank part and outliers into the graph."""
     nothing = graph.numbers("zero", np.zeros(1))
     missing = graph.node("missing", "IsNaN", "samples")
-    x = graph.node("x", "Where", missing, nothing, "samples")
+    x = graph.node("x", "Where", missing, nothing, scaled_input(graph, scale))
     cleaned = _draw_layers(graph, encoder, x, missing, "init" if warm_start else None)
     graph.node("low_rank", "MatMul", "codes", graph.numbers("components", encoder.components))
     graph.node("outliers", "Where", missing, nothing, graph.node("removed", "Sub", x, cleaned))
@@ -268,7 +279,7 @@ def _draw_clipping(graph: Graph, encoder: Encoder, place: str, own: int, x: str,
     return graph.node(f"r{place}", "Where", missing, d, r)
 
 
-def _metadata(encoder: Encoder, warm_start: bool, card: Any) -> dict[str, str]:
+def _metadata(encoder: Encoder, warm_start: bool, card: Any, scale: float) -> dict[str, str]:
     """What the file tells of itself: text, numbers and truth values as in JSON."""
     q, m = encoder.components.shape
     least, most = encoder.outlier_penalty.min(), encoder.outlier_penalty.max()
@@ -286,6 +297,5 @@ def _metadata(encoder: Encoder, warm_start: bool, card: Any) -> dict[str, str]:
         "nonnegative_outliers": bool(encoder.nonnegative_outliers),
         "warm_start": bool(warm_start),
     }
-    if card is not None:
-        told["card"] = card
+    told |= told_of_input(card, scale)
     return {name: value if isinstance(value, str) else json.dumps(value, default=str) for name, value in told.items()}

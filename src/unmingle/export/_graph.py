@@ -47,6 +47,24 @@ def tensor(graph: Graph, name: str, width: int, meaning: str) -> onnx.ValueInfoP
     return helper.make_tensor_value_info(name, kind, ["n", width], doc_string=meaning)
 
 
+def scaled_input(graph: Graph, scale: float) -> str:
+    """The samples, divided by a number unless that is 1."""
+    return "samples" if scale == 1 else graph.node("scaled", "Div", "samples", graph.numbers("input_scale", [scale]))
+
+
+def told_of_input(card: Any, scale: float) -> dict[str, Any]:
+    """What a file tells of its input, and its card: samples are divided by ``input_scale``."""
+    told: dict[str, Any] = {"input_scale": f"{scale:g}"}
+    if not card:
+        return told
+    if "smallest entry" in card and "largest entry" in card:
+        least, most = (scale * float(card[name]) for name in ("smallest entry", "largest entry"))
+        told["input_range"] = f"{least:g} to {most:g}"
+    if "data" in card:
+        told["trained_on"] = str(card["data"])
+    return told | {"card": card}
+
+
 def complete(
     graph: Graph, name: str, inputs: Sequence[Any], outputs: Sequence[Any], what: str, told: dict[str, str]
 ) -> onnx.ModelProto:

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._validation import require
 from ..encoder import FLOOR, SequenceEncoder, SequenceParts
-from ._graph import Graph, complete, tensor
+from ._graph import Graph, complete, scaled_input, tensor, told_of_input
 
 _SAMPLES_TO_CHECK = 16
 
 
-def sequence_model(encoder: SequenceEncoder, usual: Any = None, card: Any = None) -> onnx.ModelProto:
+def sequence_model(
+    encoder: SequenceEncoder, usual: Any = None, card: Any = None, scale: float = 1.0
+) -> onnx.ModelProto:
     """One step of `unmingle.encoder.carry` and `unmingle.encoder.read_out`, for n sequences at once.
 
     Parameters
@@ -27,10 +29,12 @@ def sequence_model(encoder: SequenceEncoder, usual: Any = None, card: Any = None
         What samples are divided by before.
     card : dict, optional
         What the file tells of its training.
+    scale : float
+        What samples are divided by even before.
     """
     m, q = encoder.n_features, encoder.n_components
     graph = Graph(encoder.dtype)
-    x, code = "samples", "state"
+    x, code = scaled_input(graph, scale), "state"
     if usual is not None:
         x = graph.node("x", "Div", x, graph.numbers("usual", usual))
     for k in range(encoder.n_layers):
@@ -50,8 +54,8 @@ def sequence_model(encoder: SequenceEncoder, usual: Any = None, card: Any = None
         "n_components": str(q),
         "dtype": encoder.dtype.name,
     }
-    if card:
-        told["card"] = json.dumps(card, default=str)
+    for name, value in told_of_input(card, scale).items():
+        told[name] = value if isinstance(value, str) else json.dumps(value, default=str)
     return complete(graph, "sequence_encoder", inputs, outputs, "Tells background from foreground in sequences.", told)
 
 
@@ -82,12 +86,15 @@ def _draw_head(graph: Graph, encoder: SequenceEncoder, x: str, code: str) -> Non
         graph.node(name, "Pow", graph.node(f"{name}_raised", "Add", part, floor), half)
 
 
-def sequence_pairs(path: str | PathLike[str], encoder: SequenceEncoder, usual: Any) -> list[tuple[Any, Any]]:
+def sequence_pairs(
+    path: str | PathLike[str], encoder: SequenceEncoder, usual: Any, scale: float = 1.0
+) -> list[tuple[Any, Any]]:
     """Answers of a file, and those of the network, for samples and a state such as it is for."""
     rng = np.random.default_rng(0)
     X = np.abs(rng.standard_normal((_SAMPLES_TO_CHECK, encoder.n_features))).astype(encoder.dtype)
     state = encoder.encode(X[::-1])[-1]
     given = X if usual is None else X * np.asarray(usual, encoder.dtype)
+    given = given * encoder.dtype.type(scale)
     return list(zip(run_sequence(path, given, state), encoder.separate(X, state=state, backend="numpy"), strict=True))
 
 

@@ -107,10 +107,13 @@ class State:
         for group in self.optimizer.param_groups:
             group["size"] = self.network.size_of(group["params"][0])
 
-    @property
-    def best_step(self) -> int:
-        """When the best encoder was found."""
-        return min(self.history, key=lambda look: look.cost).step
+    def step_of_progress(self, least: float) -> int:
+        """When the best cost last fell by such a share of the cost at the start, since it last did."""
+        step, known = 0, inf
+        for look in self.history:
+            if look.best < known - least * abs(self.history[0].cost):
+                step, known = look.step, look.best
+        return step
 
     def descend(self, loss: torch.Tensor, relative_size: float) -> None:
         """One step of Adam; a loss or a slope that is no number moves nothing."""

@@ -112,6 +112,25 @@ class Task:
         return total / max(weight, 1e-30) + network.rank_penalty * size / (2 * len(self.X))
 
     @torch.no_grad()
+    def noise_of_gain(self, network: Network, one: Encoder, other: Encoder) -> float:
+        """Standard error of the difference between the mean validation costs of two encoders."""
+        both = []
+        for encoder in (one, other):
+            answers = self._answers(network.take(encoder), self.validation)
+            both.append(
+                torch.cat(
+                    [
+                        self.weights[rows] * _one_for_each(self.loss.judge(network, block, answer), self.weights[rows])
+                        for block, rows, answer in answers
+                    ]
+                )
+            )
+        difference = both[0] - both[1]
+        if len(difference) < 2:
+            return 0.0
+        return float(difference.std() / len(difference) ** 0.5 / self.weights[self.validation].mean())
+
+    @torch.no_grad()
     def best_components(self, network: Network) -> Array:
         """The dictionary that is best for the codes of all samples, (9): (A + lam_* I) U' = B, or with U >= 0 as codes.
 

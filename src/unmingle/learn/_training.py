@@ -11,6 +11,7 @@ from .._validation import check_choice, check_count, check_matrix, check_positiv
 from ..encoder import Encoder, as_left_out, robust_weights
 from ..iterate import Callback, Progress
 from ._losses import Loss, as_loss
+from ._network import Network
 from ._state import Look, State, digest
 from ._steps import StepNetwork
 from ._task import Task
@@ -21,6 +22,8 @@ _WARM_UP = 0.1
 """Share of the steps during which their size grows."""
 _LOOKS = 60
 """How often validation looks, at most."""
+_PATIENCE, _AT_LEAST, _PROGRESS = 1 / 3, 10, 1e-4
+"""Training ends when this share of its steps, and so many, have not lowered the cost by that share."""
 _STEPS_ALONE = 0.5
 """Share of the steps that learn directions only, where codes are not negative."""
 _DICTIONARY_STEPS = 20
@@ -34,6 +37,11 @@ class Training(NamedTuple):
     """The best one by validation, the start included."""
     history: list[Look]
     """One entry for each look, the first one at the start."""
+    noise: float = 0.0
+    """Standard error of the gain over the validation samples, as a share of the cost at the start."""
+
+    def __repr__(self) -> str:
+        return f"Training({self.history[-1].step} steps, cost lowered by {self.gain:.1%}, {self.encoder!r})"
 
     @property
     def gain(self) -> float:
@@ -88,7 +96,7 @@ def train(
         Whether nonnegative components come from these very samples. Few samples are then learnt from, and judge, as if
         they had been left out, see `unmingle.encoder.as_left_out`; not together with ``update_dictionary``.
     max_steps : int
-        Steps at most; training ends sooner where half of them bring nothing.
+        Steps at most; training ends sooner where a third of them lower the cost by less than a ten-thousandth.
     batch_size : int
         Samples of a step.
     step_size : float
@@ -144,7 +152,9 @@ def train(
         learns_dictionary=bool(update_dictionary),
     )
     _learn(state, task, setup, callback, checkpoint)
-    return Training(state.best, state.history)
+    cost, network = abs(state.history[0].cost), Network(start)
+    noise = task.noise_of_gain(network, start, state.best) / cost if cost and state.best is not start else 0.0
+    return Training(state.best, state.history, noise)
 
 
 def _learn(state: State, task: Task, setup: dict[str, Any], callback: Callback | None, checkpoint: Any) -> None:
@@ -166,11 +176,12 @@ def _learn(state: State, task: Task, setup: dict[str, Any], callback: Callback |
 def _descend(
     state: State, task: Task, setup: dict[str, Any], span: tuple[int, int], callback: Callback | None, checkpoint: Any
 ) -> bool:
-    """Step after step of a span, until half of them brought nothing, or the callback says so, which is the answer."""
+    """Step after step of a span, until a third of them brought nothing, or the callback says so: the answer."""
     (first, last), steps, size = span, setup["steps"], setup["step_size"] / sqrt(setup["n_layers"])
     every, dictionary_every = ceil(steps / _LOOKS), max(1, steps // _DICTIONARY_STEPS)
     for step, rows in task.batches(setup["batch_size"], state.step):
-        if step >= last or step - max(first, state.best_step) > (last - first) / 2:
+        waited = step - max(first, state.step_of_progress(_PROGRESS))
+        if step >= last or waited > max(_AT_LEAST, _PATIENCE * (last - first)):
             break
         loss = task.mean_loss(state.network, step, rows, mixing=isinstance(state.network, StepNetwork))
         state.descend(loss, size * _schedule((step - first) / (last - first)))

@@ -8,6 +8,7 @@ from stream_samples import noise_penalties
 
 import unmingle
 from unmingle import Encoder, LearnedRobustPCA, RobustPCA
+from unmingle.encoder import exact_answer
 from unmingle.metrics import subspace_angle
 
 
@@ -145,3 +146,33 @@ def test_a_checkpoint_of_other_settings_is_refused(X, tmp_path):
             learned(**other).fit(X, checkpoint=path)
     with pytest.raises(ValueError, match="belongs to other data or settings"):
         learned().fit(X[::-1], checkpoint=path)
+
+
+def spectra(n, seed):
+    """Broad bands that overlap, with spikes: few untrained layers are far from the answer."""
+    places, made = np.linspace(0, 1, 40), np.random.default_rng(9)
+    bands = np.exp(-(((places - made.random((4, 1))) / 0.15) ** 2)) + 0.5 * made.random((4, 1))
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(1.0, 1.0, (n, 4)) @ bands + 0.02 * rng.random((n, 40))
+    hit = rng.random(X.shape) < 0.1
+    return X + np.where(hit, rng.uniform(0.5, 3, X.shape), 0)
+
+
+def test_defaults_gain_with_sixty_samples(recwarn):
+    model, new = LearnedRobustPCA(4, n_layers=2).fit(spectra(60, 0)), spectra(200, 1)
+    untrained = model.encoder_.untrained()
+    least = untrained.cost(new, *exact_answer(untrained, new)[:2]).mean()
+    before, after = (one.cost(new, *one.encode(new)).mean() - least for one in (untrained, model.encoder_))
+    assert after < 0.8 * before
+    assert model.history_[-1, 0] > 100
+    assert not recwarn.list
+    assert model.card_["gain of training"] > 0.02
+
+
+def test_training_that_gains_nothing_ends_early_and_says_so():
+    X = unmingle.synth.low_rank_plus_sparse(300, 60, 2, noise=0.05, random_state=0).X
+    with pytest.warns(UserWarning, match="gained nothing worth speaking of .* fewer layers will do") as told:
+        model = LearnedRobustPCA(2, n_layers=6).fit(X)
+    assert len(told) == 1
+    assert model.history_[-1, 0] < 0.5 * model.max_steps
+    assert abs(model.card_["gain of training"]) < 1e-3

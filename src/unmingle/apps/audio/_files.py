@@ -52,6 +52,9 @@ class SeparatedSong:
     excerpt: Excerpt | None = None
     """Where the voice is strongest, if that was wanted."""
 
+    def __repr__(self) -> str:
+        return f"SeparatedSong({self.source.name!r}, {self.seconds:.1f} s, {', '.join(self.written)})"
+
     @property
     def seconds(self) -> float:
         """Length of the song."""

@@ -50,6 +50,9 @@ class VoiceModel(Method):
         self.encoder_, self.usual, self.card_ = encoder.astype(np.float32), usual, dict(card or {})
         self.reset()
 
+    def __repr__(self) -> str:
+        return f"VoiceModel({(self.card_ or {}).get('network', 'a network')!r}, {self.encoder_!r})"
+
     @property
     def label(self) -> str:
         """The name that its card tells."""

@@ -13,7 +13,6 @@ Array = NDArray[Any]
 FALSE_ALARM_RATE = 1e-4
 """Share of background pixels that Gaussian noise may push into a mask."""
 
-FALSE_ALARM, MISS = (0.94, 0.5, 0.2), (0.25, 0.55, 0.85)
 COLOURS = "White is right, orange a false alarm, blue a miss."
 
 
@@ -34,12 +33,3 @@ def best_mask(departure: Array, truth: Array) -> Array:
     hits = np.cumsum(truth.ravel()[order])
     f = 2.0 * hits / (np.arange(1, size.size + 1) + hits[-1])
     return size >= size.ravel()[order[np.argmax(f)]]
-
-
-def judged(mask: Array, truth: Array) -> Array:
-    """Colour a mask: white is right, orange a false alarm, blue a miss."""
-    picture = np.zeros((*mask.shape, 3), dtype=np.float32)
-    picture[mask & truth] = (1.0, 1.0, 1.0)
-    picture[mask & ~truth] = FALSE_ALARM
-    picture[~mask & truth] = MISS
-    return picture

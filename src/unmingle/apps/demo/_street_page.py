@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import report
-from ._judging import COLOURS, FALSE_ALARM_RATE, judged
+from ._judging import COLOURS, FALSE_ALARM_RATE
 from ._street import StreetDemo, Way, street_comparison
 
 Array = NDArray[Any]
@@ -30,7 +30,7 @@ def street_pictures(demo: StreetDemo) -> dict[str, list[Array]]:
     ours, median = demo.ways[OURS], demo.ways[MEDIAN]
 
     def masks(way: Way) -> list[Array]:
-        return [judged(way.mask[frame], scene.masks[frame]) for frame in frames]
+        return [report.judged_mask(way.mask[frame], scene.masks[frame]) for frame in frames]
 
     return {
         "camera": [scene.frames[frame] for frame in frames],
@@ -71,7 +71,7 @@ def _opening(demo: StreetDemo) -> list[str]:
 def _film(demo: StreetDemo) -> list[str]:
     scene = demo.scene
     verdicts = (
-        [judged(mask, truth) for mask, truth in zip(demo.ways[place].mask, scene.masks, strict=True)]
+        [report.judged_mask(mask, truth) for mask, truth in zip(demo.ways[place].mask, scene.masks, strict=True)]
         for place in (MEDIAN, OURS)
     )
     views = zip(scene.frames, *verdicts, strict=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import report
-from ._judging import COLOURS, judged
+from ._judging import COLOURS
 from ._readings import TableDemo, table_comparison
 
 Array = NDArray[Any]
@@ -29,7 +29,7 @@ def table_pictures(demo: TableDemo) -> dict[str, Array]:
     pictures = {
         "recorded": recorded,
         "expected": shades(demo.part.low_rank),
-        "flagged": judged(demo.repairs[0].flags, demo.table.faults),
+        "flagged": report.judged_mask(demo.repairs[0].flags, demo.table.faults),
     }
     return {name: picture.swapaxes(0, 1).repeat(CELL, axis=0).repeat(2, axis=1) for name, picture in pictures.items()}
 

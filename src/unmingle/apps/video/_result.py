@@ -44,6 +44,11 @@ class Separation:
     whole, and what does not move is being taken for background; "moving": the camera moves, or the film was cut, so
     that there is no background any more and the mask is empty; "frozen": nothing is learnt."""
 
+    def __repr__(self) -> str:
+        height, width = self.mask.shape
+        regions = f"{len(self.boxes)} region{'' if len(self.boxes) == 1 else 's'}"
+        return f"Separation(frame {self.index}, {width} x {height} pixels, {regions}, {self.state})"
+
     @property
     def background(self) -> Any:
         """What the camera would see without the foreground."""

@@ -82,6 +82,10 @@ class Watched:
     written: dict[str, Path] = field(default_factory=dict)
     """The results that were written."""
 
+    def __repr__(self) -> str:
+        card = self.card_
+        return f"Watched({self.name!r}, {card['frames']} frames, {len(self.finder.rows())} events)"
+
     def add(self, found: Separation) -> None:
         """Take in the next frame."""
         number = self.tally.frames

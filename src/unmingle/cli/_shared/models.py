@@ -57,15 +57,15 @@ def load_encoder(path: Path, n_layers: int | None) -> Loaded:
     return Loaded(kind, made, made, True)
 
 
-def export(loaded: Loaded, out: Path, *, warm_start: bool) -> dict[str, Any]:
+def export(loaded: Loaded, out: Path, *, warm_start: bool, input_scale: float = 1.0) -> dict[str, Any]:
     """Write the ONNX file, keep it only if it gives the answers of the encoder, and return the results in numbers."""
     onnx = require("unmingle.export", "onnx")
     with store.write_atomically(out) as aside:
-        onnx.to_onnx(loaded.model, aside, warm_start=warm_start)
+        onnx.to_onnx(loaded.model, aside, warm_start=warm_start, input_scale=input_scale)
         size, difference = aside.stat().st_size, None
         if _is_installed("onnxruntime"):
             try:
-                difference = onnx.check(aside, loaded.model, warm_start=warm_start)
+                difference = onnx.check(aside, loaded.model, warm_start=warm_start, input_scale=input_scale)
             except ValueError as error:
                 raise ValueError(f"{out} was not written: {error}") from error
     return {
@@ -73,6 +73,7 @@ def export(loaded: Loaded, out: Path, *, warm_start: bool) -> dict[str, Any]:
         "made_from_components": loaded.is_made,
         **describe(loaded.encoder),
         "warm_start": warm_start,
+        "input_scale": input_scale,
         "bytes": size,
         "largest_difference": difference,
     }

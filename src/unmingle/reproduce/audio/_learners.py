@@ -38,7 +38,7 @@ CHOSEN = (
 )
 """How these numbers were found; Wiener mask, high-pass of 100 Hz."""
 WITHOUT_TORCH = (
-    "Rows that are trained here are left out: training needs PyTorch, pip install 'unmingle[train]'. "
+    "Rows that are trained here are left out: training needs PyTorch, pip install torch. "
     "The same command adds them later."
 )
 

@@ -1,0 +1,102 @@
+"""What a file of a model tells, in plain words: what it is, what it was trained on, what goes in, how good it is."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+KINDS = {
+    "RobustPCA": "robust principal components, for tables and images",
+    "RobustNMF": "robust nonnegative parts, for counts, spectra and images",
+    "OnlineRobustPCA": "robust principal components of a stream",
+    "OnlineRobustNMF": "robust nonnegative parts of a stream",
+    "LearnedRobustPCA": "robust principal components with a trained encoder",
+    "LearnedRobustNMF": "robust nonnegative parts with a trained encoder",
+    "Encoder": "an encoder: a network that finds low-rank part and outliers",
+    "SequenceEncoder": "a network that follows sequences",
+    "VoiceModel": "a network that tells a voice from its accompaniment",
+    "VideoStream": "the background of a film, which goes on learning",
+    "Aligner": "a robust model of images that are aligned with each other",
+    "Training": "a checkpoint of training that was interrupted",
+}
+
+
+def summary(header: Any, card: Mapping[str, Any]) -> dict[str, str]:
+    """What people want to know of a model, from the header of its file and from its card, if it has one."""
+    fitted = _table(header.parameters.get("fitted"))
+    rows = _table(fitted.get("rows_"))
+    told = {
+        "kind": lambda: f"{header.kind}, {KINDS.get(header.kind, 'a model')}",
+        "trained on": lambda: _trained_on(header.parameters, fitted, rows, card),
+        "input": lambda: _input(header, fitted, rows, card),
+        "components": lambda: str(fitted.get("n_components_", "")),
+        "penalties": lambda: _penalties(fitted),
+        "quality": lambda: _quality(fitted, card),
+        "bad rows": lambda: f"a score below {rows['offset']:.3g} is an outlier (-1)" if rows else "",
+        "made by": lambda: str(card.get("made by", "")),
+    }
+    return {name: found for name, fact in told.items() if (found := _readable(fact))}
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _readable(fact: Callable[[], str]) -> str:
+    """A fact; nothing where a header that was only peeked at holds something else than such a model does."""
+    try:
+        return fact()
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError):
+        return ""
+
+
+def _trained_on(parameters: Any, fitted: Any, rows: Any, card: Mapping[str, Any]) -> str:
+    if "data" in card:
+        return str(card["data"])
+    for found, what in (
+        (fitted.get("n_samples_seen_") or rows.get("described"), "rows"),
+        (parameters.get("n_images_seen"), "images"),
+        (parameters.get("n_frames"), "frames"),
+    ):
+        if found:
+            return f"{found:,} {what}"
+    return ""
+
+
+def _input(header: Any, fitted: Any, rows: Any, card: Mapping[str, Any]) -> str:
+    """How many numbers, how they are called, and how large they were in training."""
+    if "n_features_in_" not in fitted:
+        shape = header.parameters.get("shape")
+        return f"frames of {shape[1]} x {shape[0]} pixels, {header.parameters.get('dtype', '')}" if shape else ""
+    told = f"rows of {fitted['n_features_in_']:,} numbers"
+    names = fitted.get("feature_names_in_", {}).get("names", [])
+    if names:
+        told += f" ({', '.join(map(str, names[:4]))}{', ...' if len(names) > 4 else ''})"
+    least, most = (card.get(f"{end} entry", rows.get(end)) for end in ("smallest", "largest"))
+    return told if least is None else f"{told}, in training from {least:.4g} to {most:.4g}"
+
+
+def _penalties(fitted: Mapping[str, Any]) -> str:
+    if "rank_penalty_" not in fitted:
+        return ""
+    outliers = fitted.get("outlier_penalty_")
+    return f"rank {fitted['rank_penalty_']:.4g}, outliers {f'{outliers:.4g}' if outliers else 'one for each column'}"
+
+
+def _quality(fitted: Mapping[str, Any], card: Mapping[str, Any]) -> str:
+    told = []
+    if "converged_" in fitted and not fitted["converged_"]:
+        told.append("not converged: stopped at max_iter")
+    if fitted.get("gap_") is not None and fitted.get("gap_") == fitted.get("gap_"):
+        told.append(f"cost within {_percent(fitted['gap_'])} of the least possible")
+    if "stationarity_" in fitted:
+        told.append(f"stationary to {fitted['stationarity_']:.1g}")
+    if "noise_level_" in fitted:
+        told.append(f"noise level {fitted['noise_level_']:.3g}")
+    if "gain of training" in card:
+        told.append(f"training lowered the cost by {_percent(card['gain of training'])}")
+    if "median relative gap on training data" in card:
+        told.append(f"half of the answers within {_percent(card['median relative gap on training data'])} of the best")
+    return "; ".join(told)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
