@@ -344,7 +344,9 @@ def test_bad_input_gets_one_sentence(run, data):
     assert failed(run("train", "rows.txt", *QUICK), "none of .csv, .npy and .npz")
     assert failed(run("train", "cube.npy", *QUICK), "shape (2, 2, 2)")
     assert failed(run("train", "missing.npy", *QUICK), "every entry is missing")
-    assert failed(run("train", "rows.npy", *QUICK, "--out", "file/model.safetensors"), "not a folder that can be written to")
+    assert failed(
+        run("train", "rows.npy", *QUICK, "--out", "file/model.safetensors"), "not a folder that can be written to"
+    )
     assert failed(run("train", "rows.npy", *QUICK, "--step-size", "0"), "step_size must be a finite number above 0")
     assert failed(run("train", "rows.npy", *QUICK, "--validation", "1"), "validation must be")
     assert not list(data.glob("model*"))
