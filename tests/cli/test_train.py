@@ -21,7 +21,6 @@ QUICK = ["--out", "model.safetensors", "--max-steps", "8", "--layers", "2", "--b
 
 @pytest.fixture(autouse=True)
 def gained(monkeypatch):
-    """Eight steps gain nothing, and what is said of that is not what these tests are about."""
     monkeypatch.setattr("unmingle.estimators._learned.has_gained", lambda card: True)
 
 
@@ -82,7 +81,6 @@ def test_training_that_gained_nothing_is_told_once(run, data, monkeypatch):
     monkeypatch.undo()
     monkeypatch.chdir(data)
     ended = run("train", "rows.npy", *QUICK)
-    assert ended.code == 0
     assert ended.err.count("Training gained nothing worth speaking of over the untrained network of 2 layers") == 1
 
 

@@ -16,11 +16,13 @@ _LEAST = 1e-3
 """Noise of a column, as a share of its scale, at least."""
 _MOST_SCALES = 1e20
 """Entries beyond so many scales of their column are cut there: squares of them do not overflow."""
-_MOST_NUMBERS, _MOST_ROWS = 2**21, 200
+_MOST_NUMBERS, _MOST_ROWS = 2**19, 100
 """A model is found from evenly chosen rows that hold so many numbers, and from so many rows at least."""
+_TOGETHER = 2**21
+"""Numbers of a block of rows that is scored at once."""
 _TRUSTED = (0.6, 0.75, 0.75, 0.75, 0.975, 0.975)
 """Share of ordinary rows that each round is to learn from: first the least strange half, in the end nearly all."""
-_STEPS = 5
+_STEPS = 3
 """Of expectation and maximisation in each round."""
 _FAR = 4.0
 """Cells are cut so many deviations from what is expected, before a model is found and where codes are."""
@@ -57,7 +59,7 @@ class RowModel(NamedTuple):
 
             D_i = |x_i - mu - V's_i|^2 / sigma^2 + |s_i|^2   (the squared distance of x_i by C = V'V + diag sigma^2)
 
-        Cost: 30 times 8 n m q flops, for at most 2^21 / m rows.
+        Cost: 18 times 8 n m q flops, for at most 2^19 / m rows.
 
         Parameters
         ----------
@@ -97,7 +99,7 @@ class RowModel(NamedTuple):
             Rows; NaN means missing.
         """
         scores = np.zeros(len(X))
-        size = max(1, _MOST_NUMBERS // max(len(self.noise), len(self.loadings) ** 2))
+        size = max(1, _TOGETHER // max(len(self.noise), len(self.loadings) ** 2))
         for start in range(0, len(X), size):
             x = _in_scale(X[start : start + size].astype(np.float64), self.scale)
             scores[start : start + size] = self._joint(*self._statistics(x))
