@@ -187,6 +187,11 @@ def _power(exponent: int) -> str:
     return f'10<tspan dy="-5" font-size="9">{exponent}</tspan>'
 
 
+def _width(words: str) -> int:
+    """About how many pixels words take."""
+    return 7 * len(re.sub("<[^>]*>", "", words))
+
+
 @dataclass(frozen=True)
 class _Room:
     """Where everything is in the picture."""
@@ -200,7 +205,7 @@ class _Room:
 
     @property
     def left(self) -> int:
-        return 12 + 7 * max((len(re.sub("<[^>]*>", "", words)) for _, words in self.up.marks), default=0)
+        return 12 + max((_width(words) for _, words in self.up.marks), default=0)
 
     @property
     def base(self) -> int:
@@ -208,7 +213,8 @@ class _Room:
 
     @property
     def end(self) -> int:
-        return self.width - self.right
+        last = self.across.marks[-1][1] if self.across.marks else ""
+        return self.width - max(self.right, _width(last) // 2)
 
     def x(self, value: float) -> float:
         return round(self.left + self.across.share(value) * (self.end - self.left), 1)

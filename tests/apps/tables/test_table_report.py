@@ -92,3 +92,15 @@ def test_the_gap_in_words(tmp_path, options, words):
 def test_tables_without_anything_to_see_have_a_page_too(tmp_path, value):
     pd.DataFrame(np.full((5, 3), value), columns=list("abc")).to_csv(tmp_path / "x.csv", index=False)
     assert "Nothing: no cell" in page_of(tmp_path / "x.csv")
+
+
+def test_days_are_marked_once_and_where_they_begin(tmp_path):
+    frame = readings()
+    frame.insert(0, "when", pd.date_range("2024-02-29 19:00", periods=40, freq="3h"))
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    marks = re.findall(r'<text x="([0-9.]+)"[^>]*>(\d\d [A-Z][a-z]{2})</text>', page_of(tmp_path / "x.csv"))
+    assert [name for _, name in marks[:5]] == ["01 Mar", "02 Mar", "03 Mar", "04 Mar", "05 Mar"]
+    assert len(marks) == 5 + 3
+    assert len(set(marks)) == len(marks)
+    places = np.array([float(place) for place, _ in marks[:5]])
+    np.testing.assert_allclose(np.diff(places), np.diff(places)[0], atol=0.2)

@@ -1,6 +1,6 @@
 """The page that shows what was found in a table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from itertools import pairwise
@@ -80,19 +80,27 @@ def _opening(name: str, table: NamedTable, done: SeparatedTable, cleaned: Cleane
     return [f"<h1>{escape(name)}</h1>", report.paragraph(lead, "lead"), report.key_figures(figures)]
 
 
-def _row_words(table: NamedTable, span: slice = _ALL) -> tuple[Callable[[float, float], str], str]:
-    """What to write at a row, and what that is: its time if times rise from row to row, else its number."""
+def _across(table: NamedTable, span: slice, steps: Sequence[float], most: int) -> Axis:
+    """The axis of the rows: with their times if times rise from row to row, else with their numbers.
+
+    Days are marked where they begin, and at most so many of them: no two marks have the same name.
+    """
     times = table.times
     if times is None or len(times) < 2 or not (np.diff(times) >= 0).all() or times[0] == times[-1]:
-        return lambda row, _: f"{row:.0f}", "row"
+        return Axis("row", steps=steps, words=lambda row, _: f"{row:.0f}")
     days = float(np.ptp(times[span])) / 86400
     pattern = "%H:%M" if days <= 2 else "%d %b" if days <= 700 else "%Y-%m"
 
-    def words(row: float, step: float) -> str:
+    def words(row: float, step: float = 0.0) -> str:
         seconds = float(times[min(max(int(row), 0), len(times) - 1)])
         return datetime.fromtimestamp(seconds, UTC).strftime(pattern)
 
-    return words, "time"
+    if not 2 < days <= 700:
+        return Axis("time", steps=steps, words=words)
+    first = span.indices(len(times))[0]
+    begins = first + np.flatnonzero(np.diff(times[span] // 86400, prepend=(times[first] - 1) // 86400))
+    marked = begins[:: -(-len(begins) // most)]
+    return Axis("time", marks=[(float(row), words(row)) for row in marked])
 
 
 def _picture(table: NamedTable, done: SeparatedTable) -> list[str]:
@@ -100,10 +108,9 @@ def _picture(table: NamedTable, done: SeparatedTable) -> list[str]:
     picture = _painted(table.values, done.flags)
     shown = np.unique(np.linspace(0, columns - 1, min(columns, _MOST_NAMES)).astype(int))
     names = [(columns - place - 0.5, _short(table.columns[place])) for place in shown]
-    words, what = _row_words(table)
     plot = report.shades(
         report.data_uri("image/png", report.png(picture)),
-        Axis(what, steps=WHOLE, words=words),
+        _across(table, _ALL, WHOLE, 10),
         Axis("column", marks=names),
         (float(rows), float(columns)),
         f"The table as a picture: {counted(int(done.flags.sum()), 'cell')} marked.",
@@ -185,7 +192,6 @@ def _plots(table: NamedTable, done: SeparatedTable) -> list[str]:
         span = slice(max(row - AROUND, 0), row + AROUND + 1)
         places = np.arange(len(expected))[span].astype(float)
         values, should, flags = table.values[span, column], expected[span, column], done.flags[span, column]
-        words, what = _row_words(table, span)
         usual = np.concatenate([should, values[~flags & ~np.isnan(values)]])
         low, high = usual.min(), usual.max()
         reach = _REACH * max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)
@@ -196,7 +202,7 @@ def _plots(table: NamedTable, done: SeparatedTable) -> list[str]:
                 Series("expected", places.tolist(), should.tolist()),
                 Series("value", places.tolist(), values.tolist()),
             ],
-            x=Axis(what, steps=(float(max(len(places) // 4, 1)),), words=words),
+            x=_across(table, span, (float(max(len(places) // 4, 1)),), 4),
             y=Axis(_short_row(table.columns[column])),
         )
         cut = " It lies far beyond the plot." if abs(values[row - span.start]) < abs(table.values[row, column]) else ""
