@@ -202,7 +202,9 @@ def test_other_mistakes_get_a_sentence_too(run, tmp_path):
     assert failed(run("decompose", "x.csv", "--sheet", "May"), "no Excel file")
     assert failed(run("decompose", "x.csv", "--use", "site"), "column 'site' holds text")
     assert failed(run("decompose", "x.csv", "--aside", "nothing"), "has no column 'nothing'")
-    assert failed(run("decompose", "x.csv", "--nonnegative", "--aside", "a", "-o", "x.csv/y"), "no folder to write to")
+    assert failed(
+        run("decompose", "x.csv", "--nonnegative", "--aside", "a", "-o", "x.csv/y"), "is not a folder that can"
+    )
     assert failed(run("decompose", "y.tsv", "-o", "y.json"), "y.json cannot be written", ".xlsx, .parquet")
     assert run("decompose", "x.csv", "-o", "x.csv").code == 2
     assert run("decompose", "x.csv", "--decimal", ";").code == 2
@@ -229,3 +231,9 @@ def test_columns_are_set_aside_or_used_as_told(run, tmp_path):
     assert np.load(tmp_path / "z.npy")[0, 0] == 1234
     assert run("decompose", "z.csv", "--decimal", ",", "-o", "z.npy", "--quiet").code == 0
     assert np.load(tmp_path / "z.npy")[0, 0] == 1.234
+
+
+def test_other_sheets_are_named_where_the_first_one_has_no_numbers(run, tmp_path):
+    book(tmp_path / "b.xlsx", {"notes": pd.DataFrame({"note": ["see May"]}), "May": readings()})
+    assert failed(run("decompose", "b.xlsx"), "'note' is set aside. This is sheet 'notes'", "--sheet NAME", "'May'")
+    assert run("decompose", "b.xlsx", "--sheet", "May", "--quiet").code == 0

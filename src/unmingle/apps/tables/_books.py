@@ -40,9 +40,9 @@ def read_book(path: Path, *, sheet: str | None = None, header: bool | None = Non
         except Exception as error:
             raise _damaged(path) from error
     notes = []
-    if sheet is None and len(names) > 1:
-        others = ", ".join(map(repr, [other for other in names if other != name][:5]))
-        notes.append(f"Sheet {name!r} was read; --sheet NAME reads another one: {others}.")
+    others = tuple(other for other in names if other != name) if sheet is None else ()
+    if others:
+        notes.append(f"Sheet {name!r} was read; --sheet NAME reads another one: {', '.join(map(repr, others[:5]))}.")
     frame = frame.dropna(axis=1, how="all").dropna(axis=0, how="all")
     if frame.empty:
         raise TableError(f"{path}: sheet {name!r} is empty.")
@@ -57,7 +57,7 @@ def read_book(path: Path, *, sheet: str | None = None, header: bool | None = Non
     rows = (frame.iloc[1:] if named else frame).set_axis(columns, axis=1)
     mark, doubt = (decimal, None) if decimal else marks_of(rows)
     places = [f"row {number + 1}" for number in rows.index]
-    form = Form(path.suffix.lower(), decimal=mark, sheet=name)
+    form = Form(path.suffix.lower(), decimal=mark, sheet=name, other_sheets=others)
     blank = named and not str(titles[0]).strip()
     return Raw(rows.reset_index(drop=True), form, places, blank, header=named, doubt=doubt, notes=notes)
 

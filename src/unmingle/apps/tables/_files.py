@@ -196,6 +196,13 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:MOST_NAMED])) + more
 
 
+def _elsewhere(form: Form) -> str:
+    """Where else in the file the numbers may be."""
+    if not form.other_sheets:
+        return ""
+    return f" This is sheet {form.sheet!r}; --sheet NAME reads another one: {_listed(form.other_sheets)}."
+
+
 def _check_values(path: Path, table: NamedTable, least: tuple[int, int]) -> None:
     n_rows, n_columns = table.values.shape
     if n_rows == 0:
@@ -207,6 +214,7 @@ def _check_values(path: Path, table: NamedTable, least: tuple[int, int]) -> None
             others = "; all others are missing"
         raise TableError(
             f"{path} has too few columns of numbers: expected at least {least[1]}; got {n_columns}{others}."
+            f"{_elsewhere(table.form)}"
         )
     if n_rows < least[0]:
         raise TableError(

@@ -15,6 +15,7 @@ class Form:
     encoding: str = "utf-8"
     line_end: str = "\n"
     sheet: str = "Sheet1"
+    other_sheets: tuple[str, ...] = ()
     array: str = "X"
     """Name of the array in a .npz file."""
 
