@@ -103,3 +103,27 @@ def test_failures_are_one_sentence(run, tmp_path):
     assert run("align", tmp_path / "blank", "--height", 20).code == 2
     unmingle.RobustPCA().fit(np.eye(5)).save(tmp_path / "other.safetensors")
     assert failed(run("align", tmp_path / "blank", "--model", tmp_path / "other.safetensors"), "RobustPCA")
+
+
+def test_options_that_would_do_nothing_are_refused(run, faces, tmp_path):
+    ended = run("align", faces, "--starts", 3)
+    assert ended.code == 2
+    assert "--starts goes with --model" in ended.err
+    for option in (("--transform", "affine"), SIZE, ("--components", 2), ("--rank-penalty", 1)):
+        ended = run("align", faces, "--model", tmp_path / "aligner.safetensors", *option)
+        assert ended.code == 2
+        assert "are those of the model" in ended.err
+
+
+def test_where_sizes_differ_a_note_says_what_may_help(run, faces, tmp_path):
+    assert "--transform similarity" in run("align", faces, "-o", tmp_path / "out", *SIZE).err
+    (faces / "face14.png").unlink()
+    (faces / "face13.png").unlink()
+    assert run("align", faces, "-o", tmp_path / "out", *SIZE).err == ""
+
+
+def test_a_word_that_is_not_known_is_told_plainly(run, faces):
+    ended = run("align", faces, "--transform", "similar")
+    assert ended.code == 2
+    assert "'similar' is not one of 'translation'" in " ".join(ended.err.split())
+    assert "Value error" not in ended.err

@@ -35,7 +35,10 @@ class Plain(TyperGroup):
         except KeyboardInterrupt as error:
             console.say("Interrupted; incomplete results are not kept.")
             raise typer.Exit(exit_code(error)) from None
-        except (BrokenPipeError, typer.Exit, typer.Abort, USAGE_ERROR):
+        except USAGE_ERROR as error:
+            error.message = error.message.removeprefix("Value error, ")  # of pydantic, for a word that is not known
+            raise
+        except (BrokenPipeError, typer.Exit, typer.Abort):
             raise
         except BaseException as error:
             if not isinstance(error, Exception) and not is_panic(error):

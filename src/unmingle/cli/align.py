@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ..apps.alignment import Folder
 
 
+_SIZES = "The images differ in size. If what they show does too, --transform similarity aligns it better."
+
+
 class Transform(StrEnum):
     """The families of `unmingle.align`."""
 
@@ -28,15 +31,18 @@ class Transform(StrEnum):
 def run(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of images, of one or of several sizes.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where results go.")] = Path("aligned"),
-    transform: Annotated[Transform, typer.Option(help="What may have happened to an image.")] = Transform.TRANSLATION,
+    transform: Annotated[
+        Transform, typer.Option(help="How the images may differ in position.")
+    ] = Transform.TRANSLATION,
     height: Annotated[int | None, typer.Option(min=8, help="Pixels of the aligned frame; with --width.")] = None,
     width: Annotated[int | None, typer.Option(min=8, help="Pixels of the aligned frame; with --height.")] = None,
     components: Annotated[int, typer.Option(min=1, help="Largest rank allowed.")] = 8,
     starts: Annotated[
-        int, typer.Option(min=1, max=9, help="With --model: searches along each axis, for large displacements.")
+        int,
+        typer.Option(min=1, max=9, help="With --model: starting places along each axis; 3 or 5 for large shifts."),
     ] = 1,
     model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Align with this model, instead of with each other.")
+        Path | None, typer.Option(metavar="FILE", help="Align to what this model has learnt, instead of to each other.")
     ] = None,
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
@@ -46,16 +52,25 @@ def run(
     """Align images of the same thing, and take each apart into what all have in common and what stands out.
 
     Writes the aligned images, their low-rank parts and outliers, a table of the transformations, the model, which
-    aligns other images of the same thing, and a page to look at. What is aligned of coloured images is their grey.
+    aligns other images of the same thing, and a page to look at. Coloured images are aligned by their
+    brightness and keep their colours; their low-rank parts and outliers are grey.
     """
     if (height is None) != (width is None):
         raise typer.BadParameter("--height and --width belong together.")
+    if model is None and starts != 1:
+        raise typer.BadParameter("--starts goes with --model.")
+    own = (transform, height, components, rank_penalty, outlier_penalty)
+    if model is not None and own != (Transform.TRANSLATION, None, 8, "auto", "auto"):
+        raise typer.BadParameter("with --model, transform, size, components and penalties are those of the model.")
     with console.warnings_as_sentences():
         from ..apps import alignment as app
         from ..store import write_atomically
 
         images, target = app.read_folder(folder), ready_folder(out)
         shape = None if height is None or width is None else (height, width)
+        rigid = model is None and transform in (Transform.TRANSLATION, Transform.EUCLIDEAN)
+        if rigid and not quiet and len({image.shape[:2] for image in images.images}) > 1:
+            console.say_notes([_SIZES])
         with console.counter(f"Aligning {folder.name}", None, quiet=quiet) as advance:
             aligner, done = _aligned(
                 images,

@@ -21,7 +21,11 @@ _UNTESTED = "unmingle fit TABLE writes a model that knows the noise of each colu
 
 def run(
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model that another command wrote, or voice, phone.")
+        Path,
+        typer.Argument(
+            metavar="MODEL",
+            help="A model file, or voice or phone, which come with unmingle.",
+        ),
     ],
     data: Annotated[
         Path, typer.Argument(metavar="DATA", help="What the model is for: a table, a folder of images, a film, songs.")
@@ -62,8 +66,12 @@ def run(
     elif kind == "SequenceEncoder":
         raise ValueError(f"{path} holds a network for sequences, without what makes numbers of its data; use Python.")
     elif data.is_dir() and data.suffix.lower() != ".zarr":
+        if report:
+            raise typer.BadParameter("--report is for tables, films and songs; images get no page.")
         _pictures(path, data, out, size, **shared)
     else:
+        if size is not None:
+            raise typer.BadParameter(f"--size is for a folder of images; {data} is not one.")
         reading = {"sheet": sheet, "header": header, "decimal": decimal}
         _table(path, data, out, reading, {"fill": fill, "replace": replace}, report=report, **shared)
 

@@ -36,8 +36,8 @@ def report_page(name: str, folder: Folder, done: Alignment, before: NDArray[np.f
     parts = [
         f"<h1>{escape(name)}</h1>",
         report.paragraph(
-            f"{counted(len(good), 'image')} aligned by {transform}, each into what all have in common and what stands "
-            "out.",
+            f"{counted(len(good), 'image')} aligned by {transform}, each taken apart into what all have in common "
+            "and what stands out.",
             "lead",
         ),
     ]
