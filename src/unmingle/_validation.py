@@ -4,6 +4,7 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
+from os import PathLike
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,8 @@ def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
         return np.ma.filled(X.astype(np.float64), np.nan)
     if is_frame(X):
         return frame_as_floats(X, name)
+    if isinstance(X, str | PathLike):
+        raise TypeError(f"{name} must hold numbers, got the name of a file, {str(X)!r}; read it first.")
     try:
         array = np.asarray(X)
         dated, imaginary = array.dtype.kind in "Mm", array.dtype.kind == "c"
@@ -221,7 +224,8 @@ def check_optional_count(value: Any, name: str, most: int | None = None) -> int 
 def check_choice(value: Any, name: str, choices: "tuple[str, ...]") -> str:
     """Return one of the choices, or list them."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+        wanted = f"one of {', '.join(map(repr, choices))}" if len(choices) > 1 else f"None or {choices[0]!r}"
+        raise ValueError(f"{name} must be {wanted}, got {value!r}.")
     return str(value)
 
 

@@ -128,5 +128,5 @@ def test_models_without_cells_say_so():
         model.fit(X)
         with pytest.raises(ValueError, match="need a model fitted with debias=True"):
             model.decompose(X[:5], debias=True)
-    with pytest.raises(ValueError, match="scale must be one of 'columns'"):
+    with pytest.raises(ValueError, match="scale must be None or 'columns'"):
         RobustNMF(scale="rows").fit(X)

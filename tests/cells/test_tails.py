@@ -94,7 +94,7 @@ def test_what_makes_no_sense_is_told():
     for share in (0, 1, -0.1, "few"):
         with pytest.raises(ValueError, match="false_share must be"):
             part.flags(share)
-    with pytest.raises(ValueError, match="scale must be one of 'columns'"):
+    with pytest.raises(ValueError, match="scale must be None or 'columns'"):
         decompose(X, scale="rows")
     model = RobustPCA(random_state=0).fit(X)
     with pytest.raises(ValueError, match="need a model fitted with debias=True"):
