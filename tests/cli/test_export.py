@@ -102,7 +102,7 @@ def test_components_become_algorithm_1(run, folder, name, arguments, depth):
 def test_warm_start_adds_an_input(run, folder, fitted):
     ended = run("export", "pca.safetensors", "model.onnx", "--layers", "1", "--warm-start")
     assert ended.code == 0, ended.err
-    assert "samples and init" in ended.out
+    assert "samples in rows, float64; init" in ended.out
     exact = fitted.transform(MADE.X)
     codes = answers(folder / "model.onnx", MADE.X, init=exact)[0]
     assert np.allclose(codes, exact, atol=1e-6)

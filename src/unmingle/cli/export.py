@@ -11,7 +11,9 @@ from ._shared.paths import ready_outputs
 
 
 def run(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, or a model of unmingle: voice, phone.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model file, or voice or phone, which come with unmingle.")
+    ],
     out: Annotated[
         Path, typer.Argument(metavar="OUT.onnx", callback=suffixed(".onnx"), help="The ONNX file to write.")
     ],
@@ -58,7 +60,8 @@ def _facts(figures: dict[str, Any], encoder: dict[str, str]) -> dict[str, str]:
     difference = figures["largest_difference"]
     checked = f"within {difference:.1e} of unmingle" if difference is not None else "no: onnxruntime is not installed"
     origin = f"{figures['kind']}{', untrained' if figures['made_from_components'] else ''}"
-    inputs = "samples and init, codes to start from" if figures["warm_start"] else "samples"
+    samples = f"samples in rows, {figures['dtype']}"
+    inputs = f"{samples}; init, codes to start from" if figures["warm_start"] else samples
     if "outlier_penalty" not in figures:
         inputs = "samples and state, next_state of the samples before"
     if figures["input_scale"] != 1:

@@ -30,13 +30,14 @@ Out = Annotated[
 ]
 Components = Annotated[int | None, typer.Option(min=1, help="Largest number of components.")]
 Nonnegative = Annotated[
-    bool, typer.Option("--nonnegative", help="Of a table: parts of at least 0 that add up, for counts and the like.")
+    bool, typer.Option("--nonnegative", help="For tables: parts of at least 0 that add up, for counts and the like.")
 ]
 Forgetting = Annotated[
-    Any, typer.Option(parser=penalty, metavar="X|auto", help="Of an array: weight of the past, from row to row.")
+    Any,
+    typer.Option(parser=penalty, metavar="X|auto", help="For arrays: how much the past weighs, from row to row."),
 ]
 Checkpoint = Annotated[
-    Path | None, typer.Option(help="Of an array: file to keep the work in; the same command goes on from it.")
+    Path | None, typer.Option(help="For arrays: file that keeps unfinished work; the same command goes on from it.")
 ]
 Every = Annotated[int, typer.Option(min=1, help="Samples between two checkpoints.")]
 Scheduler = Annotated[
@@ -45,8 +46,8 @@ Scheduler = Annotated[
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Work on a Dask cluster of so many processes on this machine.")
 ]
-Passes = Annotated[int, typer.Option(min=1, help="Passes over the data at most, on a cluster.")]
-Tolerance = Annotated[float, typer.Option(min=0.0, help="Accuracy at which to stop, on a cluster.")]
+Passes = Annotated[int, typer.Option(min=1, help="On a cluster: passes over the data, at most.")]
+Tolerance = Annotated[float, typer.Option(min=0.0, help="On a cluster: accuracy at which to stop.")]
 
 
 def run(

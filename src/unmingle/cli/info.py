@@ -20,7 +20,7 @@ LONGEST_FACT = 2000
 
 def run(
     file: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model file, or the name of a model of unmingle: voice, phone.")
+        Path, typer.Argument(metavar="MODEL", help="A model file, or voice or phone, which come with unmingle.")
     ],
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print nothing; only check that the file is readable.")

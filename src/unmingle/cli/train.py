@@ -68,7 +68,7 @@ Config = Annotated[
         metavar="FILE.toml",
         callback=take_config,
         is_eager=True,
-        help="File of settings, by the names of these options; the command line wins.",
+        help="File of settings, named like these options; options on the command line win.",
     ),
 ]
 Components = Annotated[int | None, typer.Option(min=1, help="Largest number of components.")]
@@ -78,11 +78,12 @@ Aim = Annotated[
     typer.Option(
         metavar="|".join(LOSSES),
         callback=one_of(LOSSES),
-        help="What training makes small: the cost, the distance from exact answers or from true parts.",
+        help="What training minimises: the cost; the distance from exact answers, from the true parts, or "
+        "of masked samples from the true foreground.",
     ),
 ]
-Background = Annotated[Path | None, typer.Option(help="With --loss source: the true background, as DATA.")]
-Foreground = Annotated[Path | None, typer.Option(help="With --loss source: the true foreground, as DATA.")]
+Background = Annotated[Path | None, typer.Option(help="With --loss source or masked: the true background.")]
+Foreground = Annotated[Path | None, typer.Option(help="With --loss source or masked: the true foreground.")]
 UpdateDictionary = Annotated[
     bool, typer.Option("--update-dictionary/--keep-dictionary", help="Whether the components are trained too.")
 ]
@@ -93,16 +94,18 @@ Nonnegative = Annotated[
 Form = Annotated[Structure, typer.Option(help="The form of the layers; full is for few features only.")]
 Passes = Annotated[float, typer.Option(min=0.0, help="Passes over the data, at most.")]
 MaxSteps = Annotated[int, typer.Option(min=1, help="Steps of training, at most.")]
-BatchSize = Annotated[int, typer.Option(min=1, help="Samples of a step.")]
+BatchSize = Annotated[int, typer.Option(min=1, help="Samples in each step.")]
 StepSize = Annotated[float, typer.Option(min=0.0, help="Size of the steps, relative to that of the numbers trained.")]
-Validation = Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the samples that only judge.")]
+Validation = Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the samples that judge the training.")]
 Size = Annotated[Any, typer.Option(parser=image_size, metavar="HxW", help="Bring all images to this size.")]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(help="File to keep the work in; by default the model file with .training added to its name."),
+    typer.Option(help="Where unfinished work is kept; by default the model file with .training added to its name."),
 ]
 
-kinds = typer.Typer(cls=Kinds, help="Train an encoder: a small network that finds low-rank part and outliers at once.")
+kinds = typer.Typer(
+    cls=Kinds, help="Train an encoder: a small network that finds the low-rank part and outliers of new data fast."
+)
 
 
 @kinds.command("samples")
@@ -132,9 +135,10 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train an encoder: a small network that finds low-rank part and outliers of new samples in a fixed, short time.
+    """Train an encoder: a small network that quickly finds the low-rank part and outliers of new data.
 
-    The kind of training comes first; `samples`, the only one so far, may be left out, and ./samples is a folder.
+    The word `samples` may be left out. To train on songs, see `unmingle train audio --help`.
+
     DATA has samples in rows, or is a folder of images, which become grey and are read in the order of their names.
     Training that was interrupted goes on when the same command is given again. The model is for `unmingle.load` in
     Python and for `unmingle export`.
@@ -176,7 +180,9 @@ def _check(data: Path, size: Any, loss: str, background: Path | None, foreground
         raise typer.BadParameter(f"--size is for a folder of images; {data} is a file.")
     given = (background is not None) + (foreground is not None)
     if given != (2 if LOSSES[loss].true_parts else 0):
-        raise typer.BadParameter("--loss source goes with --background and --foreground, other losses with neither.")
+        raise typer.BadParameter(
+            "--loss source and masked need --background and --foreground; other losses take neither."
+        )
 
 
 def learn(

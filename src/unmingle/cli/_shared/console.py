@@ -102,12 +102,17 @@ def solved(figures: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+_SHARES = ("gain of training", "standard error of the gain", "median relative gap on training data")
+
+
 def card_facts(card: Mapping[str, Any], above: str = "") -> dict[str, str]:
     """Lay out a card in one level: what lies deeper is named by the way to it."""
     told: dict[str, str] = {}
     for name, value in card.items():
         if isinstance(value, Mapping) and value:
             told |= card_facts(value, f"{above}{name}.")
+        elif isinstance(value, float) and name in _SHARES:
+            told[f"{above}{name}"] = f"{100 * value:.2g} %"
         elif isinstance(value, float):
             told[f"{above}{name}"] = f"{value:.6g}"
         else:

@@ -10,7 +10,7 @@ KINDS = {
     "OnlineRobustNMF": "robust nonnegative parts of a stream",
     "LearnedRobustPCA": "robust principal components with a trained encoder",
     "LearnedRobustNMF": "robust nonnegative parts with a trained encoder",
-    "Encoder": "an encoder: a network that finds low-rank part and outliers",
+    "Encoder": "an encoder: a network that finds the low-rank part and outliers",
     "SequenceEncoder": "a network that follows sequences",
     "VoiceModel": "a network that tells a voice from its accompaniment",
     "VideoStream": "the background of a film, which goes on learning",

@@ -117,7 +117,7 @@ def encoder_facts(figures: Mapping[str, Any]) -> dict[str, str]:
         "size": f"{figures['bytes']:,} bytes, {figures['dtype']}",
     }
     if "departure" in figures:
-        moved = f"moved the layers from Algorithm 1 by {figures['departure']:.1e} of their size"
+        moved = f"moved the layers from Algorithm 1 by {figures['departure']:.2g} times their size"
         facts["training"] = moved if figures["departure"] else "none, the layers are those of Algorithm 1"
     return facts
 

@@ -23,11 +23,11 @@ TableFile = Annotated[
 Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file, by name or number.")]
 Header = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="Whether the first line holds names; by default what it looks like."),
+    typer.Option("--header/--no-header", help="Whether the first line holds names; by default found from the file."),
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option(metavar=".|,", callback=_decimal, help="Decimal mark; by default what numbers look like."),
+    typer.Option(metavar=".|,", callback=_decimal, help="Decimal mark; by default found from the numbers."),
 ]
 Use = Annotated[
     list[str] | None,
