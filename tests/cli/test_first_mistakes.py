@@ -10,6 +10,8 @@ import pytest
 from command_line import failed
 from sensor_tables import FAULT, GAP, readings, truth
 
+from unmingle.apps.tables import read_table
+
 
 def text(frame=None, **options):
     return (readings() if frame is None else frame).to_csv(index=False, **options)
@@ -237,3 +239,12 @@ def test_other_sheets_are_named_where_the_first_one_has_no_numbers(run, tmp_path
     book(tmp_path / "b.xlsx", {"notes": pd.DataFrame({"note": ["see May"]}), "May": readings()})
     assert failed(run("decompose", "b.xlsx"), "'note' is set aside. This is sheet 'notes'", "--sheet NAME", "'May'")
     assert run("decompose", "b.xlsx", "--sheet", "May", "--quiet").code == 0
+
+
+@pytest.mark.parametrize(("step", "first"), [("D", "2024-03-01"), ("h", "2024-03-01 00:00:00")])
+def test_dates_of_a_book_name_rows_alike(tmp_path, step, first):
+    when = pd.date_range("2024-03-01", periods=40, freq=step)
+    book(tmp_path / "b.xlsx", {"May": with_column(when, "when")})
+    rows = read_table(tmp_path / "b.xlsx").rows
+    assert rows[0] == first
+    assert {len(row) for row in rows} == {len(first)}

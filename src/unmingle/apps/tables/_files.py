@@ -16,6 +16,7 @@ from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TOLD, Form, Raw
 from ._table import KINDS, Array, NamedTable
 from ._text import read_text
 
+_MIDNIGHT = " 00:00:00"
 _NOTES = {
     "text": "Set aside as text, and carried along unchanged: {}.",
     "dates": "Set aside as dates, and carried along unchanged: {}.",
@@ -169,14 +170,17 @@ def _row_names(raw: Raw, columns: Sequence[TableColumn]) -> list[str]:
         return raw.places
     for column in columns:
         if column.kind not in ("numbers", "empty"):
-            names = [_name(cell) for cell in raw.frame[column.name]]
+            names = _names(list(raw.frame[column.name]))
             if len(set(names)) == len(names) and all(names):
                 return names
     return raw.places
 
 
-def _name(cell: Any) -> str:
-    return " ".join(cell.split()) if isinstance(cell, str) else str(cell).removesuffix(" 00:00:00")
+def _names(cells: list[Any]) -> list[str]:
+    """The cells as text, without the time of day where all are dates at midnight."""
+    shown = [" ".join(cell.split()) if isinstance(cell, str) else str(cell) for cell in cells]
+    days = not any(isinstance(cell, str) for cell in cells) and all(name.endswith(_MIDNIGHT) for name in shown)
+    return [name.removesuffix(_MIDNIGHT) for name in shown] if days else shown
 
 
 def _told(kinds: dict[str, Any], columns: Sequence[TableColumn]) -> list[str]:
