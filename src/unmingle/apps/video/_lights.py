@@ -78,7 +78,8 @@ def follow_light(
         probe = model.probe if known is None else model.probe[~known[model.probe]]
         if sudden and change.is_light(score, detection.alike):
             lights.keep(model.picture(model.usual), model.probe, white)
-        picture = lights.recall(x, detection.background, probe, white)
+        recent = change.alert > 0 or change.left > 0
+        picture = lights.recall(x, detection.background, probe, white) if recent else None
         if picture is not None:
             model.become(picture)
         elif sudden and (light := gain_and_offset(detection.background[probe], x[probe], white)) is not None:
