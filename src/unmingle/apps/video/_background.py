@@ -27,7 +27,7 @@ LEAST_COLOUR_NOISE = 3.0 / 255.0
 """The same of a colour difference."""
 OUTLIERS_FROM = 2.6
 """Standard deviations from which on a deviation is an outlier for codes and components."""
-USUAL_EVERY, USUAL_RATE = 4, np.float32(0.3)
+USUAL_EVERY, USUAL_RATE = 4, np.float32(0.5)
 """Frames learnt from one that enters the mean of the codes to the next, and how fast it follows."""
 FAINT = 1e-4
 """Share of the usual strength of codes below which a frame is black."""
