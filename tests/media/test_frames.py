@@ -10,7 +10,8 @@ import pytest
 from pictures import encode, read, scene
 from PIL import Image
 
-from unmingle.media import Frame, MediaError, SizesDifferError, open_frames, open_writer
+from unmingle.apps.video import Stream
+from unmingle.media import Frame, MediaError, SizesDifferError, check_pixels, open_frames, open_writer
 
 
 def coded(planes, value):
@@ -257,6 +258,14 @@ def test_pixels_that_are_none(frame, sentence):
         next(frames)
         with pytest.raises(MediaError, match=f"Frame 2 of the source .*{sentence}"):
             next(frames)
+
+
+def test_what_is_no_array_is_named():
+    for check in (lambda frame: check_pixels(frame, "It"), Stream().push):
+        with pytest.raises(MediaError, match=r"is a Frame; give its \.pixels"):
+            check(Frame(0.0, np.zeros((2, 2), np.uint8)))
+        with pytest.raises(MediaError, match="is a list that is no array; expected numbers in rows of equal length"):
+            check([[1, 2], [3]])
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,8 @@ def test_nothing_is_clipped(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "rate", "n_channels", "sentence"),
     [
-        ("a.mp3", 96000, 2, r"\.mp3 can have .* 8000, .* this has 2 channels at 96000 Hz; choose \.flac or \.wav"),
-        ("a.opus", 44100, 1, r"\.opus can have .* this has 1 channel at 44100 Hz; choose \.flac or \.wav"),
+        ("a.mp3", 96000, 2, r"\.mp3 can have .* 8000, .* this has 2 channels at 96000 Hz; choose \.ogg or \.flac"),
+        ("a.opus", 44100, 1, r"\.opus can have .* this has 1 channel at 44100 Hz; choose \.ogg or \.flac or \.wav"),
         ("a.ogg", RATE, 6, r"\.ogg can have 2 channels .* this has 6 channels at 16000 Hz; choose \.flac or \.wav"),
         ("a.ogg", 384000, 1, r"1000 to 192000 Hz, .*; choose \.flac or \.wav"),
         ("a.flac", RATE, 9, r"\.flac can have 8 channels at most .*; choose \.wav"),

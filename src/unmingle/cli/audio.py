@@ -52,7 +52,10 @@ def _optional(check: Any) -> Any:
     return lambda value: None if value is None else check(value)
 
 
-Sources = Annotated[list[Path] | None, typer.Argument(metavar="IN", help="Sound files, or folders of them.")]
+Sources = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="IN", help="Sound files, or folders of them; folders within these are left out."),
+]
 Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="DIR", help="Folder for the stems.")]
 Format = Annotated[
     str,
@@ -60,7 +63,7 @@ Format = Annotated[
         "--format",
         metavar="|".join(FORMATS),
         callback=one_of(FORMATS),
-        help="Format of the stems; flac and wav are lossless, and a wav is never scaled.",
+        help="Format of the stems; flac and wav are lossless, and a wav is never scaled; opus holds 48000 Hz, but not 44100.",
     ),
 ]
 MethodName = Annotated[

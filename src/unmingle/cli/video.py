@@ -10,7 +10,7 @@ import typer
 
 from .._validation import require
 from ._shared import console
-from ._shared.options import Json, Quiet, above_zero, suffixed
+from ._shared.options import Json, Quiet, above_zero, date, suffixed
 from ._shared.paths import ready_outputs
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ Fps = Annotated[
 StartTime = Annotated[
     datetime | None,
     typer.Option(
-        formats=["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S"],
+        parser=date,
         metavar="DATE",
         help="When the film begins, such as 2026-05-01T08:30:00, for the dates of events.",
     ),
@@ -256,8 +256,8 @@ def run(
         outputs = Outputs(background, foreground, mask, overlay, clips, events, boxes, report, model)
         options = StreamOptions(
             components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder,
-            named_images(region or []) or None, min_area, smoothing, keep_shadows or None,
-            stabilise, background_image,
+            named_images(region or []) or None, min_area, smoothing, keep_shadows=keep_shadows or None,
+            stabilise=stabilise, background_image=background_image,
         )  # fmt: skip
         if grey and colour:
             raise typer.BadParameter("--grey and --colour exclude each other.")

@@ -30,7 +30,7 @@ def check_pixels(pixels: Any, name: str) -> Pixels:
     Booleans become 0 and 255, floating-point numbers float32; transparency is dropped. The array is C-contiguous and
     may be the given one.
     """
-    array = np.asarray(pixels)
+    array = _as_array(pixels, name)
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[:, :, 0]
     if array.ndim == 3 and array.shape[2] == 4:
@@ -40,6 +40,16 @@ def check_pixels(pixels: Any, name: str) -> Pixels:
             f"{name} has shape {array.shape}; expected (height, width) for grey or (height, width, 3) for colours."
         )
     return np.ascontiguousarray(_check_numbers(array, name))
+
+
+def _as_array(pixels: Any, name: str) -> Pixels:
+    kind = type(pixels).__name__
+    if hasattr(pixels, "pixels"):
+        raise MediaError(f"{name} is a {kind}; give its .pixels.")
+    try:
+        return np.asarray(pixels)
+    except ValueError as error:
+        raise MediaError(f"{name} is a {kind} that is no array; expected numbers in rows of equal length.") from error
 
 
 def _check_numbers(array: Pixels, name: str) -> Pixels:

@@ -75,10 +75,11 @@ def format_of(name: str, rate: int, n_channels: int) -> SoundFormat:
         raise MediaError(f"{name} cannot be written as sound; expected a name that ends in one of {kinds}.")
     known = FORMATS[suffix]
     if not _fits(known, rate, n_channels):
-        lossless = [other for other in (".flac", ".wav") if _fits(FORMATS[other], rate, n_channels)]
+        likely = (".ogg", ".flac", ".wav") if known.lossy else (".flac", ".wav")
+        others = [other for other in likely if _fits(FORMATS[other], rate, n_channels)]
         allowed = f"{known.most_channels} channels at most and {known.rates}"
         came = f"{n_channels} {'channel' if n_channels == 1 else 'channels'} at {rate} Hz"
-        choose = f"choose {' or '.join(lossless)}" if lossless else "use fewer channels"
+        choose = f"choose {' or '.join(others)}" if others else "use fewer channels"
         raise MediaError(f"{name} cannot be written: {suffix} can have {allowed}, and this has {came}; {choose}.")
     return known
 

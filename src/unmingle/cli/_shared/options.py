@@ -1,6 +1,7 @@
 """Options that several commands share, and checks of what options may be."""
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,14 @@ def penalty(text: str) -> float | str:
     if not 0.0 < value < float("inf"):
         raise typer.BadParameter(f"expected a positive number or 'auto'; got {text!r}.")
     return value
+
+
+def date(text: str) -> datetime:
+    """Read a date with its time."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected a date such as 2026-05-01T08:30:00; got {text!r}.") from None
 
 
 def suffixed(*suffixes: str) -> Callable[[Path | None], Path | None]:
