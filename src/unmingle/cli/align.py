@@ -59,18 +59,16 @@ def run(
         raise typer.BadParameter("--height and --width belong together.")
     if model is None and starts != 1:
         raise typer.BadParameter("--starts goes with --model.")
-    own = (transform, height, components, rank_penalty, outlier_penalty)
-    if model is not None and own != (Transform.TRANSLATION, None, 8, "auto", "auto"):
-        raise typer.BadParameter("with --model, transform, size, components and penalties are those of the model.")
+    if model is not None:
+        _refuse_own((transform, height, components, rank_penalty, outlier_penalty))
     with console.warnings_as_sentences():
         from ..apps import alignment as app
         from ..store import write_atomically
 
         images, target = app.read_folder(folder), ready_folder(out)
         shape = None if height is None or width is None else (height, width)
-        rigid = model is None and transform in (Transform.TRANSLATION, Transform.EUCLIDEAN)
-        if rigid and not quiet and len({image.shape[:2] for image in images.images}) > 1:
-            console.say_notes([_SIZES])
+        if model is None and not quiet:
+            _say_sizes(images, transform)
         with console.counter(f"Aligning {folder.name}", None, quiet=quiet) as advance:
             aligner, done = _aligned(
                 images,
@@ -95,6 +93,18 @@ def run(
         with write_atomically(written["page"]) as aside:
             aside.write_text(text, encoding="utf-8")
     _tell(images, done, aligner, written, quiet=quiet, as_json=as_json)
+
+
+def _refuse_own(settings: tuple[Any, ...]) -> None:
+    """A model has its own settings."""
+    if settings != (Transform.TRANSLATION, None, 8, "auto", "auto"):
+        raise typer.BadParameter("with --model, transform, size, components and penalties are those of the model.")
+
+
+def _say_sizes(images: "Folder", transform: Transform) -> None:
+    fixed = transform in (Transform.TRANSLATION, Transform.EUCLIDEAN)
+    if fixed and len({image.shape[:2] for image in images.images}) > 1:
+        console.say_notes([_SIZES])
 
 
 def _aligned(images: "Folder", model: Path | None, settings: dict[str, Any], advance: Any) -> tuple[Any, "Alignment"]:
