@@ -167,7 +167,7 @@ def test_arrays_need_no_pandas_and_text_asks_for_it():
 def test_command_line_without_its_extra_names_the_command():
     done = python("from unmingle.cli import main; sys.argv = ['unmingle', 'demo']; main()", hide=True)
     assert done.returncode == 1
-    assert done.stderr.rstrip().endswith("pip install rich typer pillow")
+    assert done.stderr.rstrip().endswith("pip install rich typer pillow pandas")
     assert "Traceback" not in done.stderr
 
 
