@@ -14,8 +14,6 @@ from unmingle.cli import train
 from unmingle.synth import low_rank_plus_sparse
 
 MADE = low_rank_plus_sparse(80, 12, 2, noise=0.05, random_state=0)
-
-
 QUICK = ["--out", "model.safetensors", "--max-steps", "8", "--layers", "2", "--batch-size", "20", "--step-size", "0.01"]
 
 

@@ -27,8 +27,10 @@ class Transform(StrEnum):
 
 def run(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of images, of one or of several sizes.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where results go.")] = Path("aligned"),
-    transform: Annotated[Transform, typer.Option(help="What may have happened to an image.")] = Transform.TRANSLATION,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the results.")] = Path(
+        "aligned"
+    ),
+    transform: Annotated[Transform, typer.Option(help="How images may be displaced.")] = Transform.TRANSLATION,
     height: Annotated[int | None, typer.Option(min=8, help="Pixels of the aligned frame; with --width.")] = None,
     width: Annotated[int | None, typer.Option(min=8, help="Pixels of the aligned frame; with --height.")] = None,
     components: Annotated[int, typer.Option(min=1, help="Largest rank allowed.")] = 8,
@@ -36,17 +38,17 @@ def run(
         int, typer.Option(min=1, max=9, help="With --model: searches along each axis, for large displacements.")
     ] = 1,
     model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Align with this model, instead of with each other.")
+        Path | None, typer.Option(metavar="FILE", help="Align to this model, instead of to each other.")
     ] = None,
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Align images of the same thing, and take each apart into what all have in common and what stands out.
+    """Align images of the same thing, and separate what all have in common from what stands out in each.
 
-    Writes the aligned images, their low-rank parts and outliers, a table of the transformations, the model, which
-    aligns other images of the same thing, and a page to look at. What is aligned of coloured images is their grey.
+    Writes the aligned images, their low-rank parts and outliers, a table of the transformations, a page to look at, and
+    the model, which aligns other images of the same thing. Of coloured images only the brightness is used.
     """
     if (height is None) != (width is None):
         raise typer.BadParameter("--height and --width belong together.")
