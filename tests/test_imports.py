@@ -161,13 +161,13 @@ tables.read_table("x.csv")
 
 def test_arrays_need_no_pandas_and_text_asks_for_it():
     last = python(TABLES_WITHOUT_PANDAS, hide=True).stderr.splitlines()[-1]
-    assert last.startswith("ImportError: pandas is not installed; install it with: pip install")
+    assert last.startswith("ImportError: This needs pandas, which is not installed: pip install pandas")
 
 
 def test_command_line_without_its_extra_names_the_command():
     done = python("from unmingle.cli import main; sys.argv = ['unmingle', 'demo']; main()", hide=True)
     assert done.returncode == 1
-    assert done.stderr.rstrip().endswith("pip install rich typer pillow")
+    assert done.stderr.rstrip().endswith("pip install rich typer pillow pandas")
     assert "Traceback" not in done.stderr
 
 

@@ -17,7 +17,8 @@ EXTRAS = {
     "onnx": {"onnx": "onnx", "onnxruntime": "onnxruntime"},
     "media": {"av": "av", "soundfile": "soundfile", "PIL": "pillow"},
     "dask": {"dask": "'dask[array]'", "distributed": "distributed", "zarr": "zarr"},
-    "cli": {"typer": "typer", "rich": "rich", "PIL": "pillow"},
+    "table": {"pandas": "pandas", "openpyxl": "openpyxl", "pyarrow": "pyarrow"},
+    "cli": {"typer": "typer", "rich": "rich", "PIL": "pillow", "pandas": "pandas"},
     "web": {"starlette": "starlette", "uvicorn": "uvicorn"},
     "live": {"sounddevice": "sounddevice"},
 }

@@ -202,7 +202,10 @@ def test_other_mistakes_get_a_sentence_too(run, tmp_path):
     assert failed(run("decompose", "x.csv", "--sheet", "May"), "no Excel file")
     assert failed(run("decompose", "x.csv", "--use", "site"), "column 'site' holds text")
     assert failed(run("decompose", "x.csv", "--aside", "nothing"), "has no column 'nothing'")
-    assert failed(run("decompose", "x.csv", "--nonnegative", "--aside", "a", "-o", "x.csv/y"), "no folder to write to")
+    assert failed(
+        run("decompose", "x.csv", "--nonnegative", "--aside", "a", "-o", "x.csv/y"),
+        "is not a folder that can be written to",
+    )
     assert failed(run("decompose", "y.tsv", "-o", "y.json"), "y.json cannot be written", ".xlsx, .parquet")
     assert run("decompose", "x.csv", "-o", "x.csv").code == 2
     assert run("decompose", "x.csv", "--decimal", ";").code == 2

@@ -81,7 +81,7 @@ def test_saved_streams_can_be_looked_at(run, tmp_path, encoder):
     basis = np.linalg.svd(SCENE.reshape(len(SCENE), -1))[2][:3]
     Encoder.from_components(basis, rank_penalty=0.1, outlier_penalty=0.1, n_layers=5).save("network.safetensors")
     assert run("video", "street.npy", *encoder, "--model", "model.safetensors", "--quiet") == (0, "", "")
-    ended = run("info", "model.safetensors")
+    ended = run("info", "model.safetensors", "--details")
     assert (ended.code, ended.err) == (0, "")
     assert all(word in ended.out for word in ("VideoStream", "false_alarm_rate", "variance"))
     assert ("5, tied" in ended.out) == bool(encoder)

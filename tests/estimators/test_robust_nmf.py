@@ -267,9 +267,7 @@ def test_a_file_with_negative_parts_is_refused(model, tmp_path):
 def test_negative_entries_are_refused_by_name(world, model):
     X = world[0].copy()
     X[3, 4], X[2, 7], X[0, 0] = -1.5, -2.25, np.nan
-    sentence = (
-        r"RobustNMF: the first is -2.25 in row 2, column 7; make it 0, or NaN if it is unknown, or take RobustPCA"
-    )
+    sentence = r"RobustNMF: the first is -2.25 in row 2, column 7; make it 0, or NaN if it is unknown, or use RobustPCA"
     for method in (RobustNMF(3).fit, model.transform, model.decompose, model.score_samples):
         with pytest.raises(ValueError, match=sentence):
             method(X)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmingle.apps.video import Sighting
+from unmingle.apps.video import EventPlace
 from unmingle.reproduce.video import event_score, found_events, true_objects
 from unmingle.reproduce.video._data import Film
 
@@ -26,7 +26,7 @@ def truth():
 
 def places_of(one, shift=0):
     return {
-        number: Sighting(number, number / 25, left + shift, top, right + shift, bottom)
+        number: EventPlace(number, number / 25, left + shift, top, right + shift, bottom)
         for number, (left, top, right, bottom) in one.boxes.items()
     }
 
@@ -54,12 +54,12 @@ def test_events_where_objects_are_find_them(truth):
     assert event_score(truth, {1: places_of(first, 60), 2: places_of(second)}) == (2, 2, 1, 2)
     short = {number: seen for number, seen in places_of(first).items() if number < 14}
     assert event_score(truth, {1: short, 2: places_of(second)}) == (2, 1, 1, 2)
-    whole = {number: Sighting(number, 0.0, 0, 0, 120, 72) for number in range(60)}
+    whole = {number: EventPlace(number, 0.0, 0, 0, 120, 72) for number in range(60)}
     assert event_score(truth, {1: whole}) == (2, 2, 0, 1)
 
 
 def test_events_outside_of_what_was_labelled_do_not_count(truth):
-    below = {number: Sighting(number, 0.0, 10, 70, 30, 80) for number in range(20)}
+    below = {number: EventPlace(number, 0.0, 10, 70, 30, 80) for number in range(20)}
     assert event_score(truth, {1: below}) == (2, 1, 0, 0)
 
 

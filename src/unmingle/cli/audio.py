@@ -63,7 +63,7 @@ Format = Annotated[
         "--format",
         metavar="|".join(FORMATS),
         callback=one_of(FORMATS),
-        help="Format of the stems. flac and wav are lossless, and a wav is never scaled; opus cannot hold 44100 Hz.",
+        help="Format of the stems; flac and wav are lossless, wav is never scaled; opus takes 48000 Hz, but not 44100.",
     ),
 ]
 MethodName = Annotated[

@@ -256,7 +256,7 @@ def run(
         outputs = Outputs(background, foreground, mask, overlay, clips, events, boxes, report, model)
         options = StreamOptions(
             components, memory, false_alarm_rate, patience, pixel_share, exact or None, encoder,
-            named_images(region or []) or None, min_area, smoothing, keep_shadows or None,
+            named_images(region or []) or None, min_area, smoothing, keep_shadows=keep_shadows or None,
             stabilise=stabilise, background_image=background_image,
         )  # fmt: skip
         if grey and colour:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streams import found
 
-from unmingle.apps.video import Outputs, Sighting, Stream, watch
+from unmingle.apps.video import EventPlace, Outputs, Stream, watch
 from unmingle.apps.video._boxes import BoxTable
 from unmingle.apps.video._clips import Clips, clip_name
 from unmingle.apps.video._drawing import with_boxes
@@ -51,7 +51,7 @@ def test_boxes_are_in_the_order_of_frames_also_where_they_are_known_late(tmp_pat
     table = BoxTable(tmp_path / "boxes.csv")
 
     def seen(frame):
-        return Sighting(frame, frame / 10, 1, 2, 3, 4, regions=("door", "gate"))
+        return EventPlace(frame, frame / 10, 1, 2, 3, 4, regions=("door", "gate"))
 
     table.add(5, [(1, seen(5))])
     table.add(6, [(2, seen(2)), (2, seen(6)), (1, seen(6))])
@@ -86,7 +86,7 @@ def test_events_at_one_time_have_a_clip_each_and_gaps_are_filled(tmp_path):
     clips, frame = Clips(tmp_path, 10.0), np.zeros((16, 16), np.uint8)
 
     def seen(number):
-        return Sighting(number, number / 10, 0, 0, 4, 4)
+        return EventPlace(number, number / 10, 0, 0, 4, 4)
 
     for number in range(80):
         here = [(1, seen(number))] if 20 <= number < 60 and not 30 < number < 50 else []
@@ -105,14 +105,14 @@ def test_boxes_and_time_are_drawn_on_a_copy(kind):
     picture = {"grey": grey, "colours": np.repeat(grey[..., None], 3, axis=2)}
     picture["planes"] = Planes.from_rgb(picture["colours"])
     frame = picture[kind]
-    drawn = with_boxes(frame, [(7, Sighting(0, 0.0, 40, 20, 60, 50))], 1.5)
+    drawn = with_boxes(frame, [(7, EventPlace(0, 0.0, 40, 20, 60, 50))], 1.5)
     before, after = (one.luma if kind == "planes" else one if kind == "grey" else one[..., 0] for one in (frame, drawn))
     assert (before == 90).all()
     changed = np.argwhere(after != 90)
     assert {20, 21, 48, 49} <= set(changed[changed[:, 1] == 50][:, 0].tolist())
     assert not (changed[:, 0] > 50).any()
     assert (after[22:48, 42:58] == 90).all()
-    assert with_boxes(np.zeros((4, 4), np.float32), [(1, Sighting(0, 0.0, -9, -9, 99, 99))], 0.0).max() <= 1.0
+    assert with_boxes(np.zeros((4, 4), np.float32), [(1, EventPlace(0, 0.0, -9, -9, 99, 99))], 0.0).max() <= 1.0
 
 
 def test_the_overlay_has_every_frame(crossing, tmp_path):

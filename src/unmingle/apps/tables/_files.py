@@ -74,7 +74,10 @@ def read_table(
     path = Path(path)
     _check_file(path)
     if path.suffix.lower() in ARRAYS:
-        table = array_table(*read_array(path))
+        values, form = read_array(path)
+        if not values.size:  # of which there may be very many rows or columns
+            raise TableError(f"{path} has no {'rows' if not len(values) else 'columns'} of numbers.")
+        table = array_table(values, form)
     else:
         table = _of_frame(path, _read(path, sheet, header, decimal), set(use), set(aside))
     _check_values(path, table, least)

@@ -1,6 +1,6 @@
 """Video of a fixed camera: background, foreground and mask, events and a report."""
 
-from ._events import Event, EventFinder, Sighting, write_events
+from ._events import Event, EventFinder, EventPlace, write_events
 from ._highlights import Highlights
 from ._outputs import Outputs
 from ._report import report_page
@@ -14,10 +14,10 @@ __all__ = [
     "Box",
     "Event",
     "EventFinder",
+    "EventPlace",
     "Highlights",
     "Outputs",
     "Separation",
-    "Sighting",
     "Stream",
     "Watched",
     "report_page",

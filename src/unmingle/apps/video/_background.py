@@ -27,8 +27,8 @@ LEAST_COLOUR_NOISE = 3.0 / 255.0
 """The same of a colour difference."""
 OUTLIERS_FROM = 2.6
 """Standard deviations from which on a deviation is an outlier for codes and components."""
-USUAL_RATE = np.float32(0.1)
-"""How fast the mean of the codes follows."""
+USUAL_EVERY, USUAL_RATE = 4, np.float32(0.5)
+"""Frames learnt from one that enters the mean of the codes to the next, and how fast it follows."""
 FAINT = 1e-4
 """Share of the usual strength of codes below which a frame is black."""
 NOISE_RATE = 0.1
@@ -209,8 +209,9 @@ class Background:
             FAINT / self.weight, lam, factor, *self._learning,
         )  # fmt: skip
         self.weight = kept * self.weight + 1.0
-        self.usual += USUAL_RATE * (self.codes - self.usual)
         self.learnt += 1
+        if self.learnt % USUAL_EVERY == 0:
+            self.usual += USUAL_RATE * (self.codes - self.usual)
         if self.learnt == REFRESH_EVERY or absorbed > 0.005 * self.pixels:
             self._refresh()
         return inside, still

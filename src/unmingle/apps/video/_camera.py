@@ -1,4 +1,4 @@
-"""A camera that moves, or a cut: the texture of the whole picture is another one."""
+"""A camera that moves, or a cut: the texture of the whole picture is another one, or lies elsewhere."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import kernels
+from ...alignment import Follower, Sighting
 from ._format import FrameFormat
 
 CELL, MOST_CELLS = 16, 300
@@ -17,10 +18,19 @@ LOST = 0.25
 """Square of the correlation below which a texture is another one."""
 MOST = 0.6
 """Of the cells with texture so many are others if the camera moved; a thing hardly covers so much."""
+SOME = 0.25
+"""With less the picture is not even looked for elsewhere."""
+LEAST_PIXELS = 64 * CELL**2
+"""Nor a picture of fewer cells, of which such a share says little."""
 EVERY, OFTEN = 1, 5
 """Frames from one comparison to the next, and how many of them in a row have to agree."""
 FEWEST = 8
 """Cells with texture without which nothing is said."""
+AWAY = 0.02
+"""A picture whose corners lie so far from where they were, as a share of its mean side, has been moved; at least three
+pixels."""
+EXPLAINED = 0.5
+"""Of the pixels by which it is looked for, so many have to agree."""
 
 
 def lost_between(one: NDArray[Any], other: NDArray[Any], form: FrameFormat) -> float:
@@ -39,19 +49,48 @@ def lost_between(one: NDArray[Any], other: NDArray[Any], form: FrameFormat) -> f
 
 @dataclass
 class CameraWatch:
-    """Tells when the camera has moved, or the film was cut."""
+    """Tells when the camera has moved, or the film was cut.
+
+    A frame that deviates widely speaks for it if the texture of most of the picture is another one, or if the picture
+    lies elsewhere in it, about where it lay in the frame before: a camera that shakes comes back. Where it lay is not
+    stored.
+    """
 
     moves: int = 0
     """How often."""
     moving: bool = False
     """Whether it still moves, or has not been seen to stand yet."""
     strikes: int = 0
-    """Comparisons in a row that spoke for it."""
+    """Frames in a row that spoke for it."""
 
-    def note(self, lost: float) -> bool:
-        """Take in the share of the texture that is another one than that of the background; whether it has moved."""
-        self.strikes = self.strikes + 1 if lost > MOST else 0
+    def __post_init__(self) -> None:
+        self._follower: Follower | None = None
+        self._last: NDArray[np.float64] | None = None
+
+    def calm(self) -> None:
+        """Take in a frame that does not deviate widely."""
+        self.strikes, self._follower, self._last = 0, None, None
+
+    def note(self, background: NDArray[Any], row: NDArray[Any], form: FrameFormat, *, in_sight: bool = True) -> bool:
+        """Take in a frame that deviates widely, with the background; whether the camera has moved."""
+        lost = lost_between(background, row, form) if in_sight else 1.0
+        away = SOME < lost <= MOST and form.pixels >= LEAST_PIXELS and self._lies_elsewhere(background, row, form)
+        spoke = lost > MOST or away
+        self.strikes = self.strikes + 1 if spoke else 0
         if self.strikes < OFTEN:
             return False
-        self.moves, self.moving, self.strikes = self.moves + 1, True, 0
+        self.calm()
+        self.moves, self.moving = self.moves + 1, True
         return True
+
+    def _lies_elsewhere(self, background: NDArray[Any], row: NDArray[Any], form: FrameFormat) -> bool:
+        """Whether the background as it was when frames began to deviate is found away from its place, and stays so."""
+        if self._follower is None:
+            self._follower = Follower(form.brightness_of(background).copy(), "similarity")
+        follower, before = self._follower, self._last
+        follower.place = Sighting(np.eye(3), np.array([1.0, 0.0]))
+        found = follower.follow(form.brightness_of(row))
+        self._last, away = found.matrix, float(follower.frame.moves(found.matrix))
+        if found.explained < EXPLAINED or away < max(3.0, AWAY * 0.5 * (form.height + form.width)):
+            return False
+        return before is None or float(follower.frame.moves(found.matrix, before)) < 0.5 * away

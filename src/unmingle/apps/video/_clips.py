@@ -53,7 +53,7 @@ class Clips:
             The picture.
         time : float
             Its time in seconds.
-        sightings : sequence of (int, Sighting)
+        sightings : sequence of (int, EventPlace)
             What became known of events with it.
         going_on : collection of int
             The numbers of the events that are not over.

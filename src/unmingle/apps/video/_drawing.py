@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...media import BLUE, RED, Planes, middle_of
 from ...report import clock
-from ._events import Sighting
+from ._events import EventPlace
 
 _FONT = {
     "0": ("01110", "10001", "10011", "10101", "11001", "10001", "01110"),
@@ -34,7 +34,7 @@ _WHITE, _BLACK = np.full(3, 255.0), np.zeros(3)
 ROWS_TO_A_POINT = 300
 """Rows of a picture for each pixel of the width of a line."""
 
-Place = tuple[int, Sighting]
+Place = tuple[int, EventPlace]
 """The number of an event, and where it is."""
 
 
@@ -45,7 +45,7 @@ def with_boxes(picture: Any, places: Sequence[Place], time: float | None = None,
     ----------
     picture : array of shape (height, width) or (height, width, 3), or Planes
         Stays as it is.
-    places : sequence of (int, Sighting)
+    places : sequence of (int, EventPlace)
         Numbers of events, and where they are.
     time : float, optional
         Seconds.

@@ -67,7 +67,7 @@ class FrameStep:
         return median(self._steps) if self._steps else self._first
 
 
-class Sighting(NamedTuple):
+class EventPlace(NamedTuple):
     """Where a thing is in a frame; `right` and `bottom` are the first beyond it."""
 
     frame: int
@@ -109,29 +109,29 @@ class Event:
     """Frame, time and sides of each of the boxes; there may be many events."""
 
     @property
-    def boxes(self) -> list[Sighting]:
+    def boxes(self) -> list[EventPlace]:
         """Where it was: in all frames of a short event, and in every second, fourth and so on of longer ones."""
         rows = np.array(self._places).reshape(-1, _NUMBERS).tolist()
         return [
-            Sighting(int(frame), time, int(left), int(top), int(right), int(bottom))
+            EventPlace(int(frame), time, int(left), int(top), int(right), int(bottom))
             for frame, time, left, top, right, bottom in rows
         ]
 
-    def _keep(self, seen: Sighting) -> None:
+    def _keep(self, seen: EventPlace) -> None:
         self._places.extend((seen.frame, seen.time, seen.left, seen.top, seen.right, seen.bottom))
         if len(self._places) > MOST_BOXES * _NUMBERS:
             kept = np.array(self._places).reshape(-1, _NUMBERS)[::2]
             self._places, self.stride = array("d", kept.reshape(-1).tolist()), 2 * self.stride
 
     @classmethod
-    def begin(cls, seen: Sighting, step: float = 0.0) -> "Event":
+    def begin(cls, seen: EventPlace, step: float = 0.0) -> "Event":
         """Start an event with a frame, which lasts for a step."""
         sides = seen.left, seen.top, seen.right, seen.bottom
         event = cls(seen.time, seen.time + step, seen.frame, seen.frame, seen.share, seen.time, *sides, seen.regions)
         event._keep(seen)
         return event
 
-    def extend(self, seen: Sighting, step: float = 0.0) -> None:
+    def extend(self, seen: EventPlace, step: float = 0.0) -> None:
         """Take in a later frame."""
         self.end, self.last_frame = seen.time + step, seen.frame
         if not set(seen.regions) <= set(self.regions):
@@ -185,7 +185,7 @@ class _Story:
 
     seen: float
     """When it was there last."""
-    pending: deque[Sighting] = field(default_factory=lambda: deque(maxlen=MOST_PENDING))
+    pending: deque[EventPlace] = field(default_factory=lambda: deque(maxlen=MOST_PENDING))
     """Where it was, until it is known to be an event."""
     event: Event | None = None
     moved: bool = False
@@ -209,7 +209,7 @@ class EventFinder:
     ----------
     events : list of Event
         Those that are over.
-    sightings : list of (int, Sighting)
+    sightings : list of (int, EventPlace)
         Numbers of events, and where they are, which became known with the last frame: of that frame, and of earlier
         ones if it showed that something is an event.
     """
@@ -219,7 +219,7 @@ class EventFinder:
     ) -> None:
         self.gap, self.regions = gap, dict(regions or {})
         self.events: list[Event] = []
-        self.sightings: list[tuple[int, Sighting]] = []
+        self.sightings: list[tuple[int, EventPlace]] = []
         self._follower = ObjectFollower()
         self._stories: dict[FollowedObject, _Story] = {}
         self._found, self._number = 0, -1
@@ -243,10 +243,10 @@ class EventFinder:
             left, top, right, bottom = (int(side) for side in np.rint(one.box))
             part, share = (slice(top, bottom), slice(left, right)), found.score * one.area / area
             names = tuple(name for name, flags in self.regions.items() if (flags[part] & found.mask[part]).any())
-            self._take(one, Sighting(number, found.time, left, top, right, bottom, share, names))
+            self._take(one, EventPlace(number, found.time, left, top, right, bottom, share, names))
 
     @property
-    def present(self) -> list[tuple[int, Sighting]]:
+    def present(self) -> list[tuple[int, EventPlace]]:
         """Numbers of the events that are in the last frame, and where."""
         return [(event, seen) for event, seen in self.sightings if seen.frame == self._number]
 
@@ -255,7 +255,7 @@ class EventFinder:
         """Numbers of the events that are not over."""
         return {story.event.number for story in self._stories.values() if story.event is not None}
 
-    def _take(self, one: FollowedObject, seen: Sighting) -> None:
+    def _take(self, one: FollowedObject, seen: EventPlace) -> None:
         story = self._stories.setdefault(one, _Story(seen.time))
         story.seen = seen.time
         if story.event is not None:

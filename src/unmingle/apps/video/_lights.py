@@ -11,6 +11,7 @@ from ._detect import Detection
 from ._scene_change import EXPLAINED, JUMP, SceneChange, gain_and_offset
 
 Array = NDArray[Any]
+Places = NDArray[np.integer[Any]]
 
 MOST = 6
 """Pictures that are remembered."""
@@ -27,20 +28,44 @@ class Lights:
 
     pictures: list[Array] = field(default_factory=list)
 
-    def keep(self, picture: Array, probe: NDArray[np.integer[Any]], white: float) -> None:
+    def __post_init__(self) -> None:
+        self._probed = np.empty((0, 0), dtype=np.float32)
+
+    def keep(self, picture: Array, probe: Places, white: float) -> None:
         """Remember the background as it was before the light changed, in place of an older picture of that light."""
-        shares = [explained(former, picture, probe, white) for former in self.pictures]
-        if shares and max(shares) >= SAME:
+        shares = self._explained(picture, probe, white)
+        if shares.size and shares.max() >= SAME:
             del self.pictures[int(np.argmax(shares))]
         self.pictures = [*self.pictures, picture][-MOST:]
+        self._probed = np.empty((0, 0), dtype=np.float32)
 
-    def recall(self, x: Array, background: Array, probe: NDArray[np.integer[Any]], white: float) -> Array | None:
-        """The picture that explains a frame clearly better than the background does; None if there is none."""
+    def recall(
+        self, x: Array, background: Array, probe: Places, white: float, apart: NDArray[np.bool_] | None
+    ) -> Array | None:
+        """The picture that explains a frame clearly better than the background does; None if there is none.
+
+        Entries set apart have no say.
+        """
         if not self.pictures:
             return None
-        shares = [explained(picture, x, probe, white) for picture in self.pictures]
+        counted = None if apart is None else ~apart[probe]
+        shares = self._explained(x, probe, white, counted)
         best = int(np.argmax(shares))
-        return self.pictures[best] if shares[best] > explained(background, x, probe, white) + JUMP else None
+        now = np.abs(background[probe].astype(np.float32) - x[probe]) < EXPLAINED * white
+        return self.pictures[best] if shares[best] > _share(now[None], counted)[0] + JUMP else None
+
+    def _explained(
+        self, x: Array, probe: Places, white: float, counted: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.float64]:
+        """The share of the probe of a frame that each picture explains."""
+        if len(self._probed) != len(self.pictures):
+            self._probed = np.stack([picture[probe] for picture in self.pictures]).astype(np.float32)
+        return _share(np.abs(self._probed - x[probe]) < EXPLAINED * white, counted) if self.pictures else np.empty(0)
+
+
+def _share(near: NDArray[np.bool_], counted: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+    near = near if counted is None else near[:, counted]
+    return np.count_nonzero(near, axis=1) / max(1, near.shape[1])
 
 
 def follow_light(
@@ -72,13 +97,14 @@ def follow_light(
     bool
         Whether the frame should be looked at once more.
     """
+    shifted = change.shifted(score)
     sudden = change.exceeded_by(score) if lights is None else change.disturbed(score)
     if lights is not None and change.was_disturbed:
         white = white_of(x.dtype)
         probe = model.probe if known is None else model.probe[~known[model.probe]]
         if sudden and change.is_light(score, detection.alike):
             lights.keep(model.picture(model.usual), model.probe, white)
-        picture = lights.recall(x, detection.background, probe, white)
+        picture = lights.recall(x, detection.background, model.probe, white, known) if shifted else None
         if picture is not None:
             model.become(picture)
         elif sudden and (light := gain_and_offset(detection.background[probe], x[probe], white)) is not None:
@@ -87,9 +113,3 @@ def follow_light(
     if sudden:
         model.encode_anew(x, known)
     return sudden
-
-
-def explained(picture: Array, x: Array, probe: NDArray[np.integer[Any]], white: float) -> float:
-    """The share of some entries of a frame that a picture explains."""
-    miss = np.abs(picture[probe].astype(np.float64) - x[probe])
-    return float(np.mean(miss < EXPLAINED * white)) if probe.size else 0.0

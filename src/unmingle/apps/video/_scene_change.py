@@ -36,13 +36,19 @@ class SceneChange:
     """Frames for which every frame is worth learning from, as the scene may have changed."""
     jumps: int = 0
     """How often the scene has changed."""
+    before: float = 0.0
+    """The share of the picture that deviated in the frame before."""
 
     def disturbed(self, score: float) -> bool:
         """Whether suddenly more deviates than things that enter the picture explain; said once in a row."""
-        before, self.was_disturbed = self.was_disturbed, self.exceeded_by(score)
+        before, self.was_disturbed, self.before = self.was_disturbed, self.exceeded_by(score), score
         sudden = self.was_disturbed and not before
         self.alert = ALERT if sudden else max(0, self.alert - 1)
         return sudden
+
+    def shifted(self, score: float) -> bool:
+        """Whether what deviates became more in this frame or the last few; to be asked before `disturbed`."""
+        return self.alert > 1 or self.left > 0 or score - self.before > JUMP
 
     def exceeded_by(self, score: float) -> bool:
         """Whether so much deviates, whatever was before."""

@@ -37,7 +37,7 @@ def stabiliser_rules(dtypes: tuple[str, ...]) -> Record:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class View:
     """A frame as it lies over the background."""
 

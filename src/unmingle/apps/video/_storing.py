@@ -59,7 +59,8 @@ _NUMBERS = Record(
     {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Count()}, {"stride": Count(1, 2**20)}
 )
 _SCENE_CHANGE = Record(
-    {"usual": Number(), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()}
+    {"usual": Number(), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()},
+    {"before": Number()},
 )
 _CAMERA = Record({"moves": Count(), "moving": Flag(), "strikes": Count()})
 _SIDE = Count(1, 2**20)

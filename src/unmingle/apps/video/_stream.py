@@ -263,20 +263,21 @@ class Stream:
         adapting = self._scene_change.left > 0
         if learn and (adapting or index % LEARN_EVERY == 0 or self._scene_change.alert > 0):
             self._learn(model, x, detection, score, index)
-            self._stabiliser.renew(detection.background, detector.format)
+            if self.stabilise is not None:
+                self._stabiliser.renew(detection.background, detector.format)
         state: State = "frozen" if not learn else "adapting" if adapting else "watching"
         background, mask, regions = view.laid_back(detection, detector.canvas.least_area)
-        boxes, score = tuple([Box._make(region) for region in regions]), self._score(regions)
+        boxes = tuple([Box._make(region) for region in regions])
+        score = score if regions is detection.regions else self._score(regions)
         return Separation(index, time, frame, background, mask, boxes, score, state)
 
     def _camera_moved(self, detection: Detection, view: View, score: float) -> bool:
         """Whether the whole picture is another one, or has left: then the background starts anew."""
         doubtful = self._scene_change.exceeded_by(score) or not view.in_sight
         if isinstance(self.encoder, Encoder) or not doubtful:
-            self._camera.strikes = 0
+            self._camera.calm()
             return False
-        lost = lost_between(detection.background, view.row, view.format) if view.in_sight else 1.0
-        if not self._camera.note(lost):
+        if not self._camera.note(detection.background, view.row, view.format, in_sight=view.in_sight):
             return False
         self._model, self._first, self._scene_change = None, [], SceneChange(jumps=self._scene_change.jumps)
         self._lights = Lights()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from ...apps.video import EventFinder, Sighting, Stream, separated
+from ...apps.video import EventFinder, EventPlace, Stream, separated
 from ...media import Frame, Planes
 from ._data import Film
 
@@ -80,7 +80,7 @@ def _add(one: TrueObject, number: int, mask: NDArray[np.bool_]) -> None:
     one.boxes[number] = int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 
 
-def found_events(film: Film, **settings: Any) -> dict[int, dict[int, Sighting]]:
+def found_events(film: Film, **settings: Any) -> dict[int, dict[int, EventPlace]]:
     """Where the events of a film are, by their numbers and those of the frames.
 
     Parameters
@@ -90,7 +90,7 @@ def found_events(film: Film, **settings: Any) -> dict[int, dict[int, Sighting]]:
     **settings
         Of the stream.
     """
-    finder, places = EventFinder(1.0, WATCHED), dict[int, dict[int, Sighting]]()
+    finder, places = EventFinder(1.0, WATCHED), dict[int, dict[int, EventPlace]]()
     for number, found in enumerate(separated(_frames(film), Stream(**settings))):
         finder.push(number, found)
         for event, seen in finder.sightings:
@@ -103,7 +103,7 @@ def _frames(film: Film) -> Iterable[Frame]:
         yield Frame(number / WATCHED, grey if film.colours is None else Planes.from_rgb(film.colours[number]))
 
 
-def event_score(truth: NDArray[Any], places: Mapping[int, Mapping[int, Sighting]]) -> EventScore:
+def event_score(truth: NDArray[Any], places: Mapping[int, Mapping[int, EventPlace]]) -> EventScore:
     """Hold events to the truth, see `EventScore`."""
     objects = true_objects(truth)
     spans = [(min(seen), max(seen)) for seen in places.values()]
@@ -118,7 +118,7 @@ def event_score(truth: NDArray[Any], places: Mapping[int, Mapping[int, Sighting]
     return EventScore(len(objects), in_time, in_place, inside)
 
 
-def _covers(seen: Sighting | None, box: tuple[int, int, int, int]) -> bool:
+def _covers(seen: EventPlace | None, box: tuple[int, int, int, int]) -> bool:
     if seen is None:
         return False
     width = max(0, min(seen.right, box[2]) - max(seen.left, box[0]))
@@ -127,7 +127,7 @@ def _covers(seen: Sighting | None, box: tuple[int, int, int, int]) -> bool:
     return width * height >= COVERED * own and its <= LARGEST * own
 
 
-def _is_watched(truth: NDArray[Any], seen: Sighting) -> bool:
+def _is_watched(truth: NDArray[Any], seen: EventPlace) -> bool:
     """Whether half of the place of an event is in the region of interest."""
     place = truth[seen.frame, seen.top : seen.bottom, seen.left : seen.right]
     return bool(2 * np.count_nonzero(place != UNWATCHED) >= place.size)
