@@ -104,7 +104,7 @@ def run(
     """Train a network that separates voice from music, on songs for which both are known.
 
     Each step makes new songs: voices at other pitches and with other sounds, with their own music or with that of
-    other songs. Names such as SINGER_SONG_CLIP tell which clips belong together. Training that was
+    other songs. Names such as SINGER_SONG_CLIP say which clips belong together. Training that was
     interrupted continues when the same command is run again. The model is for `unmingle audio --model`.
 
     unmingle train audio --data songs --out voice.safetensors --validate songs

@@ -132,7 +132,7 @@ PixelShare = Annotated[
     typer.Option(
         metavar="SHARE",
         callback=above_zero(most=1.0, closed=True),
-        help="Share of pixels, above 0 and up to 1, that tell the light; 0.1 is faster.",
+        help="Share of pixels, above 0 and up to 1, used to find the light; 0.1 is faster.",
     ),
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="Find the background of each frame exactly: slower.")]
@@ -341,7 +341,7 @@ def _check_options(given: list[str], resumed: Path | None, *, freeze: bool) -> N
     if resumed and settings:
         raise typer.BadParameter(f"{', '.join(settings)} cannot be changed: {resumed} exists and has its own settings.")
     if freeze and not resumed:
-        raise typer.BadParameter("--freeze needs a model to go on from: name one that exists by --model.")
+        raise typer.BadParameter("--freeze needs a model: name one that exists by --model.")
     if {"--exact", "--encoder"} <= set(given):
         raise typer.BadParameter("--exact and --encoder exclude each other.")
 
