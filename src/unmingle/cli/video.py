@@ -124,7 +124,7 @@ FalseAlarmRate = Annotated[
 Patience = Annotated[
     float | None,
     typer.Option(
-        min=0.0, metavar="SECONDS", help="What stands still so long is background, 0 for never; 500 frames by default."
+        min=0.0, metavar="SECONDS", help="What stands still this long is background (0: never); 500 frames by default."
     ),
 ]
 PixelShare = Annotated[
