@@ -5,7 +5,7 @@ import pytest
 from scipy import ndimage
 
 from unmingle.apps.video import Stream, watch
-from unmingle.apps.video._camera import CELL, lost_between
+from unmingle.apps.video._camera import CELL, CameraWatch, lost_between
 from unmingle.apps.video._format import FrameFormat
 
 
@@ -102,3 +102,17 @@ def test_no_labelled_film_has_a_moving_camera(data_dir):
         for frame in read_labelled(labelled_films(data_dir)[name]).frames:
             stream.push(frame)
         assert stream.card_["camera_moves"] == 0
+
+
+def test_a_background_that_is_found_elsewhere_speaks_for_a_move_and_a_shake_does_not(rng):
+    scene = ndimage.gaussian_filter(rng.random((220, 260), dtype=np.float32), 2.0)
+    scene = (scene - scene.min()) / np.ptp(scene)
+    form = FrameFormat.of(scene[30:190, 30:230])
+
+    def row(shift):
+        return np.ascontiguousarray(scene[30:190, 30 + shift : 230 + shift]).reshape(-1)
+
+    moved, shaken, still = CameraWatch(), CameraWatch(), CameraWatch()
+    assert [moved._lies_elsewhere(row(0), row(shift), form) for shift in (6, 7, 8, 9)] == [True] * 4
+    assert [shaken._lies_elsewhere(row(0), row(shift), form) for shift in (7, -7, 7, -7)] == [True] + 3 * [False]
+    assert not any(still._lies_elsewhere(row(0), row(shift), form) for shift in (0, 1, 2, -2))
