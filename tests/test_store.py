@@ -276,7 +276,7 @@ def test_missing_file_and_folder_are_refused(tmp_path):
 def test_newer_format_is_refused_whatever_else_it_holds(path):
     newer = store.FORMAT_VERSION + 1
     write_with_entry(path, f'{{"format": {newer}, "content": "unheard of"}}')
-    assert_refused(path, f"has format {newer}, .* up to {store.FORMAT_VERSION}; upgrade")
+    assert_refused(path, f"has format {newer}, .* up to {store.FORMAT_VERSION}; install a newer unmingle")
 
 
 def test_older_formats_are_migrated_step_by_step(saved, monkeypatch):

@@ -74,7 +74,7 @@ def run(quick: bool) -> dict[str, Any]:
     peaks = {kind: memory.peaks(checkpoints, kind == "colour") for kind in ("grey", "colour")}
     cv2 = opencv()
     if cv2 is None:
-        return {"skipped": "OpenCV is not installed (it comes with unmingle[bench])", "memory": peaks}
+        return {"skipped": "OpenCV is not installed: pip install opencv-contrib-python-headless", "memory": peaks}
     source, film = _film()
     with one_thread(cv2):
         tables = [_race(size, film, 2 if quick else ROUNDS, cv2) for size in (QUICK_SIZES if quick else SIZES)]

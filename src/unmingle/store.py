@@ -1,12 +1,12 @@
 """Models to and from ``.safetensors`` files.
 
-What is saved is a tree: a table of JSON values, arrays, and tables of the same. In the file the arrays lie apart, by
-their dotted paths: ``{"fitted": {"mean": array, "count": 3}}`` is the array ``fitted.mean`` beside the parameters
-``{"fitted": {"count": 3}}``. Kind, format version, parameters (as JSON) and a checksum of all content are one entry of
-the file's metadata; the arrays are its tensors. Reading runs no code from the file.
+What is saved is a tree: a table of JSON values, arrays, and tables of the same. In the file the arrays are separate,
+under their dotted paths: ``{"fitted": {"mean": array, "count": 3}}`` is the array ``fitted.mean`` beside the
+parameters ``{"fitted": {"count": 3}}``. Kind, format version, parameters (as JSON) and a checksum of all content are
+one entry of the file's metadata; the arrays are its tensors. Reading runs no code from the file.
 
-This module knows no class: who saves chooses the kind, who loads finds the class by it. What classes need for that is
-in `Storable` and `Kind`.
+This module knows no classes. Saving names a kind, and loading finds the class by that name; `Storable` and `Kind` say
+what such a class needs.
 """
 
 import json
@@ -366,7 +366,7 @@ def _read_header(path: str | PathLike[str], file: Any) -> tuple[Header, str]:
         case {"format": int(version)} if version > FORMAT_VERSION:
             raise StoreError(
                 f"{path} has format {version}, but this unmingle reads formats up to {FORMAT_VERSION}; "
-                "upgrade it with: pip install --upgrade unmingle"
+                "install a newer unmingle."
             )
         case {
             "format": int(version),

@@ -39,7 +39,7 @@ def test_a_film_that_is_cut_off_keeps_what_was_read(run, tmp_path, share):
     assert ended.code == 1
     assert ended.err.startswith("Error: street.mp4 is cut off: ")
     assert ended.err.count("\n") == 1
-    assert ended.err.endswith("; what was found up to there is kept in bg.mp4, mask, events.csv, report.html.\n")
+    assert ended.err.endswith("; what was found until then is kept in bg.mp4, mask, events.csv, report.html.\n")
     frames = int(ended.err.split("cut off: ")[1].split()[0])
     assert 0 < frames < 60
     assert "The film ends early: street.mp4 is cut off" in kept(frames)
@@ -123,7 +123,7 @@ def test_a_full_disk_keeps_what_was_complete(tmp_path, rng):
     )
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("Error: bg.npz cannot be written: file too large; ")
-    assert done.stderr.endswith("; what was found up to there is kept in fg, events.csv.\n")
+    assert done.stderr.endswith("; what was found until then is kept in fg, events.csv.\n")
     assert done.stderr.count("\n") == 1
     with np.load(tmp_path / "bg.npz") as stored:
         assert stored["frames"].shape == (15, 120, 160)
@@ -199,7 +199,7 @@ def test_an_interrupt_keeps_what_was_done(run, street, monkeypatch, at, number, 
     outputs = ["--mask", "mask", "--events", "events.csv"]
     ended = run("video", "street.mp4", *outputs)
     assert ended.code == code
-    assert ended.err.startswith(f"{verb} after 40 frames; what was found up to there is kept in mask, events.csv.")
+    assert ended.err.startswith(f"{verb} after 40 frames; what was found until then is kept in mask, events.csv.")
     assert ended.err.count("\n") == 1
     assert len(os.listdir("mask")) == 40
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -267,7 +267,7 @@ def test_an_interrupt_while_nothing_comes(tmp_path, number, code, verb):
         assert process.wait() == code
         told = process.stderr.read().decode()
     frames = len(list((tmp_path / "mask").glob("frame_*.png")))
-    assert told == f"{verb} after {frames} frames; what was found up to there is kept in bg.mkv, mask.\n"
+    assert told == f"{verb} after {frames} frames; what was found until then is kept in bg.mkv, mask.\n"
     assert len(frames_of(tmp_path / "bg.mkv")) == frames
 
 

@@ -30,7 +30,9 @@ class Transform(StrEnum):
 
 def run(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of images, of one or of several sizes.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where results go.")] = Path("aligned"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the results.")] = Path(
+        "aligned"
+    ),
     transform: Annotated[
         Transform, typer.Option(help="How the images may differ in position.")
     ] = Transform.TRANSLATION,
@@ -42,18 +44,18 @@ def run(
         typer.Option(min=1, max=9, help="With --model: starting places along each axis; 3 or 5 for large shifts."),
     ] = 1,
     model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Align to what this model has learnt, instead of to each other.")
+        Path | None, typer.Option(metavar="FILE", help="Align to this model, instead of to each other.")
     ] = None,
     rank_penalty: RankPenalty = "auto",
     outlier_penalty: OutlierPenalty = "auto",
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Align images of the same thing, and take each apart into what all have in common and what stands out.
+    """Align images of the same thing, and separate what all have in common from what stands out in each.
 
-    Writes the aligned images, their low-rank parts and outliers, a table of the transformations, the model, which
-    aligns other images of the same thing, and a page to look at. Coloured images are aligned by their
-    brightness and keep their colours; their low-rank parts and outliers are grey.
+    Writes the aligned images, their low-rank parts and outliers, a table of the transformations, a page to look at, and
+    the model, which aligns other images of the same thing. Coloured images are aligned by their brightness and keep
+    their colours; their low-rank parts and outliers are grey.
     """
     if (height is None) != (width is None):
         raise typer.BadParameter("--height and --width belong together.")

@@ -44,7 +44,8 @@ def run(
     """Apply a saved model to new data; the model learns nothing from them.
 
     A table is cleaned, its outliers are listed, and every row gets codes and a score, larger for more normal rows;
-    columns are matched by their names. Images are taken apart, or aligned; films and songs are separated.
+    columns are matched by their names. Films, songs and images are separated; a model from
+    `unmingle align` also aligns the images.
 
     unmingle apply readings.safetensors may.csv -o may
 
@@ -97,7 +98,7 @@ def _film(model: Path, data: Path, out: Path, *, report: bool, **shared: Any) ->
 
 
 def _loaded(path: Path) -> Any:
-    """The model in a file, or its encoder, if it takes samples apart."""
+    """The model in a file, or its encoder, if it separates samples."""
     from .. import load
     from ..encoder import Encoder
 

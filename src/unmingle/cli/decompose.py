@@ -45,11 +45,13 @@ Parts = Annotated[
 ]
 Components = Annotated[int | None, typer.Option(min=1, help="Largest rank allowed.")]
 Nonnegative = Annotated[
-    bool, typer.Option("--nonnegative", help="Parts of at least 0 that add up: for counts, spectra and the like.")
+    bool,
+    typer.Option("--nonnegative", help="Patterns that are never negative and only add up: for counts and spectra."),
 ]
 Scale = Annotated[ColumnScale, typer.Option(help="Weigh all columns alike, or take them as they are.")]
 Debias = Annotated[
-    bool, typer.Option("--debias/--no-debias", help="Fit the low-rank table anew without the penalties' shrinkage.")
+    bool,
+    typer.Option("--debias/--no-debias", help="Fit the low-rank table again, without the shrinkage of the penalties."),
 ]
 SolverName = Annotated[
     Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
@@ -61,7 +63,7 @@ FalseShare = Annotated[
     ),
 ]
 Tolerance = Annotated[float, typer.Option(min=0.0, help="Relative duality gap, or stationarity, at which to stop.")]
-MaxIter = Annotated[int, typer.Option(min=1, help="Iterations after which to stop in any case.")]
+MaxIter = Annotated[int, typer.Option(min=1, help="Stop after this many iterations in any case.")]
 Top = Annotated[int, typer.Option(min=0, help="How many outliers to print.")]
 
 

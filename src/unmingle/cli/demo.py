@@ -17,7 +17,7 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Take a film, a table and a song apart, beside simpler ways, and write a page with pictures and sound.
+    """Separate a film, a table and a song, compare with simpler methods, and write a page with pictures and sound.
 
     All three are made, so that the truth is known. They are written as files, too: try the other commands on them.
     """

@@ -26,12 +26,13 @@ def run(
         ),
     ] = None,
     warm_start: Annotated[
-        bool, typer.Option("--warm-start", help="Add an input for codes to start from, as of the frame before.")
+        bool,
+        typer.Option("--warm-start", help="Add an input for codes to start from, such as those of the frame before."),
     ] = False,
     input_scale: Annotated[
         float,
         typer.Option(
-            min=0.0, help="Divide samples by this number in the file: 255 if it is to take bytes in place of 0 to 1."
+            min=0.0, help="Let the file divide samples by this number: 255 if it takes bytes instead of 0 to 1."
         ),
     ] = 1.0,
     quiet: Quiet = False,

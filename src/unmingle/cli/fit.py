@@ -30,24 +30,24 @@ Out = Annotated[
 ]
 Components = Annotated[int | None, typer.Option(min=1, help="Largest number of components.")]
 Nonnegative = Annotated[
-    bool, typer.Option("--nonnegative", help="For tables: parts of at least 0 that add up, for counts and the like.")
+    bool,
+    typer.Option("--nonnegative", help="For tables: patterns that are never negative and only add up, as for counts."),
 ]
 Forgetting = Annotated[
-    Any,
-    typer.Option(parser=penalty, metavar="X|auto", help="For arrays: how much the past weighs, from row to row."),
+    Any, typer.Option(parser=penalty, metavar="X|auto", help="For arrays: weight of the past at each new row.")
 ]
 Checkpoint = Annotated[
-    Path | None, typer.Option(help="For arrays: file that keeps unfinished work; the same command goes on from it.")
+    Path | None, typer.Option(help="For arrays: file for unfinished work; the same command continues from it.")
 ]
 Every = Annotated[int, typer.Option(min=1, help="Samples between two checkpoints.")]
 Scheduler = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Work on a Dask cluster, such as tcp://10.0.0.1:8786.")
 ]
 Workers = Annotated[
-    int | None, typer.Option(min=1, help="Work on a Dask cluster of so many processes on this machine.")
+    int | None, typer.Option(min=1, help="Work on a Dask cluster of this many processes on this machine.")
 ]
-Passes = Annotated[int, typer.Option(min=1, help="On a cluster: passes over the data, at most.")]
-Tolerance = Annotated[float, typer.Option(min=0.0, help="On a cluster: accuracy at which to stop.")]
+Passes = Annotated[int, typer.Option(min=1, help="On a cluster: largest number of passes over the data.")]
+Tolerance = Annotated[float, typer.Option(min=0.0, help="On a cluster: stop at this accuracy.")]
 
 
 def run(
@@ -150,7 +150,7 @@ def _check_cluster(scheduler: str | None, workers: int | None, checkpoint: Path 
     if scheduler is not None and workers is not None:
         raise typer.BadParameter("--scheduler and --workers exclude each other.")
     if (scheduler is not None or workers is not None) and checkpoint is not None:
-        raise typer.BadParameter("--checkpoint goes with one pass on this machine; a cluster redoes what it lost.")
+        raise typer.BadParameter("--checkpoint is for one pass on this machine; a cluster repeats what it lost.")
 
 
 def learn(model: "OnlineRobustPCA", rows: Any, checkpoint: Path | None, every: int, callback: Callback) -> None:

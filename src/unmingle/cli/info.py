@@ -30,7 +30,7 @@ def run(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tell what a model is: its kind, what it was trained on, what goes in, how good it is, and how it is built."""
+    """Describe a model: its kind, what it was trained on, what goes in, how good it is, and how it is built."""
     from ..store import peek
     from ._shared.models import path_of
 

@@ -89,18 +89,18 @@ UpdateDictionary = Annotated[
 ]
 Untied = Annotated[bool, typer.Option("--untied/--tied", help="Whether each layer has its own numbers.")]
 Nonnegative = Annotated[
-    bool, typer.Option("--nonnegative", help="Components, codes and outliers are not negative; nor may DATA be.")
+    bool, typer.Option("--nonnegative", help="Components, codes and outliers are never negative; nor may DATA be.")
 ]
 Form = Annotated[Structure, typer.Option(help="The form of the layers; full is for few features only.")]
 Passes = Annotated[float, typer.Option(min=0.0, help="Passes over the data, at most.")]
 MaxSteps = Annotated[int, typer.Option(min=1, help="Steps of training, at most.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Samples in each step.")]
-StepSize = Annotated[float, typer.Option(min=0.0, help="Size of the steps, relative to that of the numbers trained.")]
-Validation = Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the samples that judge the training.")]
+StepSize = Annotated[float, typer.Option(min=0.0, help="Size of the steps, relative to the numbers that are trained.")]
+Validation = Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the samples that are kept for checking.")]
 Size = Annotated[Any, typer.Option(parser=image_size, metavar="HxW", help="Bring all images to this size.")]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(help="Where unfinished work is kept; by default the model file with .training added to its name."),
+    typer.Option(help="File for unfinished work; by default the model file with .training added to its name."),
 ]
 
 kinds = typer.Typer(
@@ -139,8 +139,9 @@ def run(
 
     The word `samples` may be left out. To train on songs, see `unmingle train audio --help`.
 
+    The kind of training comes first. `samples` may be left out; a folder of that name is given as ./samples.
     DATA has samples in rows, or is a folder of images, which become grey and are read in the order of their names.
-    Training that was interrupted goes on when the same command is given again. The model is for `unmingle.load` in
+    Training that was interrupted continues when the same command is run again. The model is for `unmingle.load` in
     Python and for `unmingle export`.
     """
     work = checkpoint or Path(f"{out}.training")

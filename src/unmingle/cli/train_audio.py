@@ -58,7 +58,7 @@ Loss = Annotated[
     typer.Option(
         metavar="|".join(LOSSES),
         callback=one_of(LOSSES),
-        help="Learn from the true voice and music; with --network plain also: from the mixtures alone.",
+        help="source: learn from the true voice and music; unsupervised, with --network plain: from mixtures alone.",
     ),
 ]
 Validate = Annotated[
@@ -73,7 +73,7 @@ Steps = Annotated[int | None, typer.Option(min=1, help="Training steps; by defau
 Half = Annotated[bool, typer.Option("--half", help="Round numbers to 16 bits: half the size, nearly the same answers.")]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(help="Where unfinished work is kept; by default the model file with .training added to its name."),
+    typer.Option(help="File for unfinished work; by default the model file with .training added to its name."),
 ]
 Config = Annotated[
     Path | None,
@@ -103,9 +103,9 @@ def run(
 ) -> None:
     """Train a network that separates voice from music, on songs for which both are known.
 
-    Songs for every step are made while it learns: voices at other pitches and with other sounds, with their own music
-    or with that of others. Names such as SINGER_SONG_CLIP tell which clips belong together. Training that was
-    interrupted goes on when the same command is given again. The model is for `unmingle audio --model`.
+    Each step makes new songs: voices at other pitches and with other sounds, with their own music or with that of
+    other songs. Names such as SINGER_SONG_CLIP say which clips belong together. Training that was
+    interrupted continues when the same command is run again. The model is for `unmingle audio --model`.
 
     unmingle train audio --data songs --out voice.safetensors --validate songs
     """

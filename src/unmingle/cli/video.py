@@ -65,7 +65,7 @@ Overlay = Annotated[
 ClipFolder = Annotated[
     Path | None,
     typer.Option(
-        "--clips", metavar="DIR", callback=folder, help="Write a film of each event, a second before to after."
+        "--clips", metavar="DIR", callback=folder, help="Write a film of each event, with a second before and after."
     ),
 ]
 BoxFile = Annotated[
@@ -77,7 +77,7 @@ BoxFile = Annotated[
 Events = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", callback=suffixed(".csv", ".json"), help="Write the events: a table .csv, or .json with dates."
+        metavar="FILE", callback=suffixed(".csv", ".json"), help="Write the events: a .csv table, or .json with dates."
     ),
 ]
 Report = Annotated[
@@ -89,7 +89,7 @@ Model = Annotated[
     typer.Option(
         metavar="FILE",
         callback=suffixed(".safetensors"),
-        help="Go on from this .safetensors model if it exists, and save it in the end.",
+        help="Continue from this .safetensors model if it exists, and save it at the end.",
     ),
 ]
 Freeze = Annotated[bool, typer.Option("--freeze", help="Learn nothing, and leave the model as it is.")]
@@ -103,14 +103,14 @@ Grey = Annotated[
     ),
 ]
 Components = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Most components of the background; 5 by default.")
+    int | None, typer.Option(min=1, metavar="N", help="Largest number of components of the background; 5 by default.")
 ]
 Memory = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
         callback=above_zero("seconds"),
-        help="How long the background remembers before it forgets, more than a frame; 100 frames by default.",
+        help="How long the background remembers, longer than a frame; 100 frames by default.",
     ),
 ]
 FalseAlarmRate = Annotated[
@@ -124,7 +124,7 @@ FalseAlarmRate = Annotated[
 Patience = Annotated[
     float | None,
     typer.Option(
-        min=0.0, metavar="SECONDS", help="What stops so long becomes background, 0 for never; 500 frames by default."
+        min=0.0, metavar="SECONDS", help="What stands still this long is background (0: never); 500 frames by default."
     ),
 ]
 PixelShare = Annotated[
@@ -132,18 +132,18 @@ PixelShare = Annotated[
     typer.Option(
         metavar="SHARE",
         callback=above_zero(most=1.0, closed=True),
-        help="Share of pixels, above 0 and up to 1, to find the light from; 0.1 is faster.",
+        help="Share of pixels, above 0 and up to 1, used to find the light; 0.1 is faster.",
     ),
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="Find the background of each frame exactly: slower.")]
 EncoderFile = Annotated[
-    Path | None, typer.Option("--encoder", metavar="MODEL", help="Find it by a network of unmingle train.")
+    Path | None, typer.Option("--encoder", metavar="MODEL", help="Find the background by a network of unmingle train.")
 ]
 Region = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[NAME=]IMAGE",
-        help="Look only where this picture is white; may be given several times, events tell the names.",
+        help="Look only where this picture is white; may be given several times. Events list the names.",
     ),
 ]
 BackgroundImage = Annotated[
@@ -152,12 +152,12 @@ BackgroundImage = Annotated[
 MaxWidth = Annotated[
     int | None,
     typer.Option(
-        min=16, metavar="PIXELS", help="Work on pictures no wider than this; by default 1920 from a width of 3840 on."
+        min=16, metavar="PIXELS", help="Work on pictures no wider than this; 1920 by default for films of 3840 or more."
     ),
 ]
 Fps = Annotated[
     float | None,
-    typer.Option(metavar="RATE", callback=above_zero(), help="Pictures in a second, for folders and arrays; else 25."),
+    typer.Option(metavar="RATE", callback=above_zero(), help="Frames a second, for folders and arrays; 25 by default."),
 ]
 StartTime = Annotated[
     datetime | None,
@@ -167,7 +167,7 @@ StartTime = Annotated[
         help="When the film begins, such as 2026-05-01T08:30:00, for the dates of events.",
     ),
 ]
-MinArea = Annotated[int | None, typer.Option(min=1, metavar="PIXELS", help="Drop smaller spots of foreground.")]
+MinArea = Annotated[int | None, typer.Option(min=1, metavar="PIXELS", help="Drop spots of foreground below this size.")]
 Smoothing = Annotated[
     int | None,
     typer.Option(
@@ -175,7 +175,7 @@ Smoothing = Annotated[
         max=15,
         metavar="ODD",
         callback=odd,
-        help="Smooth the mask by a square of so many pixels a side, an odd number.",
+        help="Smooth the mask with a square of this many pixels a side, an odd number.",
     ),
 ]
 KeepShadows = Annotated[bool, typer.Option("--keep-shadows", help="Count shadows as foreground.")]
@@ -184,13 +184,13 @@ Stabilise = Annotated[
     typer.Option(
         "--stabilise",
         "--stabilize",
-        help="Follow a camera that shakes: which shifts, or turns and zooms as well, or tilts as well.",
+        help="Follow a camera that shakes: it shifts, it also turns and zooms, or it also tilts.",
     ),
 ]
 EventGap = Annotated[
-    float, typer.Option(min=0.0, metavar="SECONDS", help="What is seen again sooner is the same event.")
+    float, typer.Option(min=0.0, metavar="SECONDS", help="What is seen again within this time is the same event.")
 ]
-Live = Annotated[bool, typer.Option("--live", help="IN is live: drop frames that come too fast, connect again.")]
+Live = Annotated[bool, typer.Option("--live", help="IN is live: drop frames that come too fast, and reconnect.")]
 Preview = Annotated[
     bool,
     typer.Option(
@@ -198,8 +198,8 @@ Preview = Annotated[
     ),
 ]
 Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port of the page; 0 for any that is free.")]
-MaxFrames = Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after so many frames.")]
-Seconds = Annotated[float | None, typer.Option(min=0.001, metavar="SECONDS", help="Stop after so much of the film.")]
+MaxFrames = Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after this many frames.")]
+Seconds = Annotated[float | None, typer.Option(min=0.001, metavar="SECONDS", help="Stop after this much of the film.")]
 
 
 def run(
@@ -247,7 +247,7 @@ def run(
 
     OUT is a video (.mp4, .m4v, .mov, .mkv), arrays (.npz) or, without a suffix, a new folder of PNG files.
     Results have the colours of the film unless --grey is given, and --preview plays a file at its own speed.
-    Without any output the results are only printed. Whatever ends the film, what was found up to there is kept.
+    Without any output the results are only printed. If the film breaks off, what was found until then is kept.
     """
     with console.warnings_as_sentences():
         from ..apps.video import Outputs
@@ -341,7 +341,7 @@ def _check_options(given: list[str], resumed: Path | None, *, freeze: bool) -> N
     if resumed and settings:
         raise typer.BadParameter(f"{', '.join(settings)} cannot be changed: {resumed} exists and has its own settings.")
     if freeze and not resumed:
-        raise typer.BadParameter("--freeze needs a model to go on from: name one that exists by --model.")
+        raise typer.BadParameter("--freeze needs a model: name one that exists by --model.")
     if {"--exact", "--encoder"} <= set(given):
         raise typer.BadParameter("--exact and --encoder exclude each other.")
 
@@ -396,4 +396,4 @@ def _end(watched: "Watched", *, terminated: bool) -> None:
 def _kept(sentence: str, watched: "Watched") -> str:
     """Add to a sentence where to find what was done before."""
     places = ", ".join(str(path) for path in watched.written.values())
-    return f"{sentence.rstrip('. ')}; what was found up to there is kept in {places}." if places else sentence
+    return f"{sentence.rstrip('. ')}; what was found until then is kept in {places}." if places else sentence

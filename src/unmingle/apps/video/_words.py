@@ -47,15 +47,15 @@ def _changes(changes: int, frames: int) -> str:
 
 def _moves(times: Sequence[float]) -> str:
     first = ", ".join(clock(time, 1) for time in times[:5])
-    return f"moved, or the film was cut, at {first}{f' and {len(times) - 5} times more' if len(times) > 5 else ''}"
+    return f"moved, or the film was cut, at {first}{f' and {len(times) - 5} more times' if len(times) > 5 else ''}"
 
 
 def warnings_of(card: Mapping[str, Any]) -> list[str]:
-    """What whoever uses the masks should know, each in a sentence."""
+    """What users of the masks should know, one sentence each."""
     told = []
     if card["camera_moves"]:
         told.append(
-            f"The camera {_moves(card['camera_moves'])}; the background was learnt anew, and "
+            f"The camera {_moves(card['camera_moves'])}; the background was learnt again, and "
             f"{counted(card['frames_without_mask'], 'frame')} {'has' if card['frames_without_mask'] == 1 else 'have'} "
             "no mask. A fixed camera is needed"
             f"{'' if card['stabilise'] else '; one that shakes is followed with --stabilise (Stream(stabilise=...))'}."
@@ -67,7 +67,7 @@ EVENT_HEAD = ("event", "start", "end", "seconds", "frames", "peak", "place")
 
 
 def event_table(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], list[list[str]]]:
-    """The events for people: head and rows of a table, with the regions if any was touched that has a name."""
+    """The events as a table to read: its head and rows, with regions if a named one was touched."""
     cells = [
         [
             str(row["event"]),
@@ -92,7 +92,7 @@ UNSET = {
     "smoothing": "by the size of the picture",
     "stabilise": "no, the camera stands still",
 }
-"""What it means that a setting is None."""
+"""What None means for a setting."""
 
 
 def settings_in_words(stream: Stream) -> dict[str, str]:

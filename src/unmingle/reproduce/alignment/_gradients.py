@@ -14,9 +14,7 @@ from ._trials import LARGEST, PENALTIES, learnt_from, summary
 Array = NDArray[Any]
 
 GRADIENTS = "gradients through the encoder"
-WITHOUT_TORCH = (
-    "PyTorch is not installed, so gradients through the encoder are left out: pip install 'unmingle[train]'."
-)
+WITHOUT_TORCH = "PyTorch is not installed, so gradients through the encoder are left out: pip install torch."
 LAYERS, PER_FACE = 5, 4
 
 
