@@ -137,9 +137,9 @@ def run(
 ) -> None:
     """Train an encoder: a small network that quickly finds the low-rank part and outliers of new data.
 
-    The word `samples` may be left out. To train on songs, see `unmingle train audio --help`.
+    The kind of training comes first; `samples` may be left out, and a folder of that name is given as ./samples. To
+    train on songs, see `unmingle train audio --help`.
 
-    The kind of training comes first. `samples` may be left out; a folder of that name is given as ./samples.
     DATA has samples in rows, or is a folder of images, which become grey and are read in the order of their names.
     Training that was interrupted continues when the same command is run again. The model is for `unmingle.load` in
     Python and for `unmingle export`.
