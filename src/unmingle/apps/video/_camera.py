@@ -18,10 +18,8 @@ LOST = 0.25
 """Square of the correlation below which a texture is another one."""
 MOST = 0.6
 """Of the cells with texture so many are others if the camera moved; a thing hardly covers so much."""
-SOME = 0.25
-"""With less the picture is not even looked for elsewhere."""
 LEAST_PIXELS = 64 * CELL**2
-"""Nor a picture of fewer cells, of which such a share says little."""
+"""Smaller pictures are not looked for elsewhere."""
 EVERY, OFTEN = 1, 5
 """Frames from one comparison to the next, and how many of them in a row have to agree."""
 FEWEST = 8
@@ -74,8 +72,8 @@ class CameraWatch:
     def note(self, background: NDArray[Any], row: NDArray[Any], form: FrameFormat, *, in_sight: bool = True) -> bool:
         """Take in a frame that deviates widely, with the background; whether the camera has moved."""
         lost = lost_between(background, row, form) if in_sight else 1.0
-        away = SOME < lost <= MOST and form.pixels >= LEAST_PIXELS and self._lies_elsewhere(background, row, form)
-        spoke = lost > MOST or away
+        large = form.pixels >= LEAST_PIXELS
+        spoke = lost > MOST or (large and self._lies_elsewhere(background, row, form))
         self.strikes = self.strikes + 1 if spoke else 0
         if self.strikes < OFTEN:
             return False
