@@ -104,7 +104,7 @@ def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     if is_frame(X):
         return frame_as_floats(X, name)
     if isinstance(X, str | PathLike):
-        raise TypeError(f"{name} must hold numbers, got the name of a file, {str(X)!r}; read it first.")
+        raise ValueError(f"{name} must hold numbers, got the name of a file, {str(X)!r}; read it first.")
     try:
         array = np.asarray(X)
         dated, imaginary = array.dtype.kind in "Mm", array.dtype.kind == "c"

@@ -59,10 +59,7 @@ def run(
     """
     if (height is None) != (width is None):
         raise typer.BadParameter("--height and --width belong together.")
-    if model is None and starts != 1:
-        raise typer.BadParameter("--starts goes with --model.")
-    if model is not None:
-        _refuse_own((transform, height, components, rank_penalty, outlier_penalty))
+    _check_model(model, starts, (transform, height, components, rank_penalty, outlier_penalty))
     with console.warnings_as_sentences():
         from ..apps import alignment as app
         from ..store import write_atomically
@@ -97,9 +94,11 @@ def run(
     _tell(images, done, aligner, written, quiet=quiet, as_json=as_json)
 
 
-def _refuse_own(settings: tuple[Any, ...]) -> None:
-    """A model has its own settings."""
-    if settings != (Transform.TRANSLATION, None, 8, "auto", "auto"):
+def _check_model(model: Path | None, starts: int, settings: tuple[Any, ...]) -> None:
+    """A model has its own settings, and without one all images start from where they are."""
+    if model is None and starts != 1:
+        raise typer.BadParameter("--starts goes with --model.")
+    if model is not None and settings != (Transform.TRANSLATION, None, 8, "auto", "auto"):
         raise typer.BadParameter("with --model, transform, size, components and penalties are those of the model.")
 
 
