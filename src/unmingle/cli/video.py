@@ -132,7 +132,7 @@ PixelShare = Annotated[
     typer.Option(
         metavar="SHARE",
         callback=above_zero(most=1.0, closed=True),
-        help="Share of pixels, above 0 and up to 1, used to find the light; 0.1 is faster.",
+        help="Share of pixels, above 0 and up to 1, used to find the light; at most 20 000 pixels by default.",
     ),
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="Find the background of each frame exactly: slower.")]

@@ -8,7 +8,7 @@ from ._criteria import GapCriterion, PursuitCriterion, StationarityCriterion
 from ._nmf import Factors, nmf
 from ._nonnegative import nonnegative_components, nonnegative_newton
 from ._pcp import pcp
-from ._projection import algorithm_1, algorithm_1_of_matrix, newton, some_features
+from ._projection import algorithm_1, newton, some_features
 from ._proximal import proximal
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "PursuitCriterion",
     "StationarityCriterion",
     "algorithm_1",
-    "algorithm_1_of_matrix",
     "alternating",
     "newton",
     "nmf",

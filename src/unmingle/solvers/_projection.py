@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
-from ..linalg import empty_apart, ridge_encoder
+from ..linalg import ridge_encoder
 
 Array = NDArray[np.floating[Any]]
 
@@ -71,47 +70,6 @@ def algorithm_1(
         if not first:
             yield Projection(codes, gap)
         codes, first = next_codes, False
-
-
-@dataclass(frozen=True)
-class MatrixPass:
-    """An iterate of `algorithm_1_of_matrix`."""
-
-    codes: Array
-    step: Array
-    """Largest change of each code in the last pass, over the largest code of all."""
-
-
-def algorithm_1_of_matrix(
-    X: Array, components: Array, lam_star: float, lam: Array, codes: Array
-) -> Iterator[MatrixPass]:
-    """Iterates of Algorithm 1 for all samples at once, with momentum, by the pass that solves (2) and (4).
-
-    It projects samples onto components that were just learnt from them, with another rank penalty: their codes are
-    near, and no further kernel is compiled. With H as in `algorithm_1`, codes S and those before them::
-
-        T = S + momentum (S - before),   S <- H (X - O),   O = soft(X - UT, lam)
-
-    Momentum, Nesterov's, starts anew whenever the cost rises. Parameters as in `algorithm_1`.
-
-    Cost of a pass: 6 n m q flops. Memory: that of X.
-
-    Yields
-    ------
-    MatrixPass
-        `codes`, and the last `step` of each.
-    """
-    components, encoder = np.ascontiguousarray(components), np.ascontiguousarray(ridge_encoder(components, lam_star))
-    cleaned, before, cost, age = empty_apart(X.shape, X.dtype), codes, np.inf, 1.0
-    while True:
-        product, last_cost = np.empty_like(codes), cost
-        next_age = (1 + sqrt(1 + 4 * age**2)) / 2
-        momentum = X.dtype.type((age - 1) / next_age)
-        cost = kernels.huber_sweep(X, codes, components, before, components, momentum, lam, cleaned, encoder, product)
-        cost += 0.5 * lam_star * float(np.sum(codes**2, dtype=np.float64))
-        before, codes, age = codes, product, 1.0 if cost > last_cost else next_age
-        largest = np.abs(codes).max(initial=np.finfo(X.dtype).tiny)
-        yield MatrixPass(codes, np.abs(codes - before).max(axis=1) / largest)
 
 
 def newton(

@@ -20,8 +20,8 @@ MOST = 0.6
 """Of the cells with texture so many are others if the camera moved; a thing hardly covers so much."""
 LEAST_PIXELS = 64 * CELL**2
 """Smaller pictures are not looked for elsewhere."""
-EVERY, OFTEN = 1, 5
-"""Frames from one comparison to the next, and how many of them in a row have to agree."""
+OFTEN = 5
+"""Frames in a row that have to agree."""
 FEWEST = 8
 """Cells with texture without which nothing is said."""
 AWAY = 0.02
@@ -51,7 +51,7 @@ class CameraWatch:
 
     A frame that deviates widely speaks for it if the texture of most of the picture is another one, or if the picture
     lies elsewhere in it, about where it lay in the frame before: a camera that shakes comes back. Where it lay is not
-    stored.
+    stored: a stream that was saved while a camera moved may notice it some frames later.
     """
 
     moves: int = 0

@@ -13,7 +13,7 @@ from ..._validation import check_choice, check_count, check_forgetting, check_po
 from ...encoder import MOST_LAYERS, Encoder
 from ...media import Planes
 from ._background import MOST_COMPONENTS, Background
-from ._camera import EVERY, MOST, CameraWatch, lost_between
+from ._camera import MOST, CameraWatch, lost_between
 from ._codes import checked_encoder, encode_frame
 from ._detect import Detection, Detector, mask_thresholds
 from ._format import FrameFormat, checked_frame, checked_region, chosen_pixels, known_pixels, mark_known, stride_of_rows
@@ -61,8 +61,8 @@ class Stream:
         How codes are found: by layers of Algorithm 1, exactly, by Newton's method, or by a trained network, whose
         components are then the background for good: only the noise goes on being learnt.
     pixel_share : float, optional
-        Share of the pixels that codes are found from, drawn at random; a tenth is faster. By default all of them, and
-        of pictures with more than 20 000 every n-th row, so that there are at most so many.
+        Share of the pixels that codes are found from, drawn at random; a tenth is faster where pictures are small. By
+        default all of them, and of pictures with more than 20 000 every n-th row, so that there are at most so many.
     region : array of bool, shape (height, width), optional
         Region of interest: only there foreground is looked for, and codes are found.
     smoothing : int, optional
@@ -237,7 +237,7 @@ class Stream:
         except ValueError:
             self._detector = detector
             raise
-        self._first, self._scene_change, self._camera.moving = [], SceneChange(), False
+        self._first, self._scene_change, self._camera.moving, self._lights = [], SceneChange(), False, Lights()
         return self
 
     def _separated(
@@ -256,7 +256,7 @@ class Stream:
             if follow_light(model, x, detection, score, known, self._scene_change, lights):
                 detection = detector.detect(model, x, self._thresholds, 0)
                 score = self._score(detection.regions)
-        if learn and index % EVERY == 0 and self._camera_moved(detection, view, score):
+        if learn and self._camera_moved(detection, view, score):
             return self._collect(frame, index, time)
         if known is not None:
             mark_known(detector.format, detection.near, known)
