@@ -1,6 +1,7 @@
 """Checks of what comes from outside, and the sentences that say what is wrong with it."""
 
 import sys
+import warnings
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
@@ -140,6 +141,31 @@ def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     if np.isnan(array).all():
         raise ValueError(f"{name} contains only NaN: every entry is missing.")
     return np.ascontiguousarray(array)
+
+
+def warn_of_rounding(X: "NDArray[np.floating[Any]]") -> None:
+    """Warn of columns that vary so little beside their size that squares, in their precision, do not see it.
+
+    These are columns whose median deviation is below sqrt(eps) times their median, but not 0. A column is judged by
+    500 rows at most, and a matrix by 2000 columns.
+    """
+    import numpy as np
+
+    n, m = X.shape
+    some = X[:: max(1, n // 500), :: max(1, m // 2000)].astype(np.float64)
+    some = some[:, ~np.isnan(some).all(axis=0)]
+    middle = np.nanmedian(some, axis=0)
+    spread = np.nanmedian(np.abs(some - middle), axis=0)
+    least = float(np.sqrt(np.finfo(X.dtype).eps))
+    count = int(np.count_nonzero((spread > 0) & (spread < least * np.abs(middle))))
+    if count:
+        columns = "A column varies by less than" if count == 1 else f"{count} columns vary by less than"
+        single = ", or pass float64" if X.dtype == np.float32 else ""
+        warnings.warn(
+            f"{columns} {least:.0e} of the numbers in it, too little for the precision of {X.dtype}; subtract the "
+            f"median first{single}.",
+            stacklevel=3,
+        )
 
 
 def first_negative(X: "NDArray[np.floating[Any]]") -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from faulty_tables import made
 
-from unmingle import cells, decompose
+from unmingle import RobustPCA, cells, decompose
 
 
 def least_squares(X, L, good, rank):
@@ -86,3 +86,19 @@ def test_columns_that_hardly_change_do_not_stand_out_wherever_they_do():
     X[:, 4] = np.random.default_rng(1).random(500) < 0.05
     part = decompose(X, scale="columns", random_state=0)
     assert part.flags()[:, 4].mean() < 0.01
+
+
+@pytest.mark.parametrize("settings", [{}, {"scale": "columns"}, {"solver": "alternating"}], ids=str)
+def test_equal_rows_with_faults_are_found_exactly(settings):
+    """Columns are constant but for faults of a hundred: no noise, so the answer has none."""
+    clean = np.tile([1.0, 2, 3, 4, 2, 4, 6, 8], (100, 1))
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        bad = rng.random(clean.shape) < 0.05
+        X = clean + np.where(bad, rng.choice([-100, 100], clean.shape), 0)
+        part = decompose(X, debias=True, **settings)
+        model = RobustPCA(debias=True).fit(X)
+        assert np.linalg.norm(part.low_rank - clean) <= 1e-6 * np.linalg.norm(clean)
+        assert np.array_equal(part.flags(), bad)
+        assert (model.cells_.noise <= 1e-6 * clean[0]).all()
+        assert np.allclose(model.decompose(X, debias=True).low_rank, clean, rtol=1e-6)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..linalg import solvable
 from ._tails import TailLaws
 
 Array = NDArray[np.floating[Any]]
@@ -71,10 +72,10 @@ class CellModel(NamedTuple):
         """
         q = len(self.components)
         precise = w / self.noise**2
-        moments = (precise @ _products(self.components)).reshape(-1, q, q)
+        moments = (precise @ _products(self.components)).reshape(len(x), q, q)
         sides = (precise * x) @ self.components.T
         if not self.nonnegative:
-            C = np.linalg.inv(moments + np.eye(q))
+            C = np.linalg.inv(solvable(moments + np.eye(q)))
             return np.einsum("iab,ib->ia", C, sides + self.centre), C
         s = nonnegative_codes(moments, sides, start)
         active = (s > 0).astype(np.float64)

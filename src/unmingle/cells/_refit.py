@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linalg import leading_direction
+from ..linalg import leading_direction, solvable
 from ._columns import column_scales
 from ._model import (
     FULL,
@@ -27,12 +27,18 @@ _CLIP = 3.0
 """Standard deviations within which noise is measured."""
 _WITHIN = sqrt(1 - 2 * _CLIP * exp(-(_CLIP**2) / 2) / sqrt(2 * pi) / erf(_CLIP / sqrt(2)))
 """Standard deviation of normal noise that is cut off beyond 3 sigma, over sigma."""
+_ALIKE = 1e-12
+"""Variance of codes, as a share of their mean square, below which they are one number and rounding."""
 _TRIAL = 2
 """Rounds of each kind for a number of components that is tried."""
 _WORTH = 0.97
 """One more component must lower the squared error of cells left out by this factor."""
 _LEAST, _LEAST_OF_MANY = 0.05, 0.85
 """Noise of a column as a share of its scale, at least; and where more than half of the column is one value."""
+_ROUNDING = 1e-9
+"""The same where there is no noise."""
+_EXPLAINED = 0.8
+"""Share of cells that must be explained to the last digit where there is no noise."""
 _NO_LAWS = TailLaws(np.zeros(0), np.zeros(0))
 
 
@@ -51,6 +57,10 @@ def refit(X: Array, codes: Array, components: Array, *, at_most: int | None = No
 
     Nonnegative factors have no prior and keep their number; C_i is left out of E_j.
 
+    sigma_j is at least a twentieth of the scale of its column. Where most of each column is one number, such as in a
+    table of equal rows, a fit without that bound is tried first, from those numbers on, and taken if it explains most
+    cells to the last digit.
+
     Cost: about 4 n m q^2 flops for each round, and for each number of components four rounds.
 
     Parameters
@@ -68,13 +78,17 @@ def refit(X: Array, codes: Array, components: Array, *, at_most: int | None = No
     """
     scales = column_scales(X).astype(np.float64)
     data = X.astype(np.float64) / scales
-    least = np.where(_mostly_one_value(data), _LEAST_OF_MANY, _LEAST)
-    state = _started(data, *_balanced(codes, components / scales), least, nonnegative)
-    if nonnegative:
-        state = _fitted(data, *state, least, (SOFT, HARD))
-    else:
-        most = max(len(components), min(X.shape) // 2) if at_most is None else at_most
-        state = _by_strength(*_chosen(data, _by_strength(*_fitted(data, *state, least, (SOFT, _TRIAL))), least, most))
+    commonest = _commonest(data)
+    start = _balanced(codes, components / scales)
+    most = max(len(components), min(X.shape) // 2) if at_most is None else min(at_most, *X.shape)
+    state = None
+    if np.all(np.nan_to_num(commonest, nan=0.0)):
+        equal_rows = np.ones((len(X), 1)), commonest[None, :]
+        least = np.full(X.shape[1], _ROUNDING)
+        state = _without_noise(data, _found(data, equal_rows, least, most, nonnegative))
+    if state is None:
+        least = np.where(np.isnan(commonest), _LEAST, _LEAST_OF_MANY)
+        state = _found(data, start, least, most, nonnegative)
     found, model = _judged(data, *state), state[1]
     laws = TailLaws.of(found.deviations, ~np.isnan(X))
     return found._replace(
@@ -89,9 +103,25 @@ def _balanced(codes: Array, components: Array) -> tuple[Array, Array]:
     return codes.astype(np.float64) * norms, components.astype(np.float64) / norms[:, None]
 
 
-def _mostly_one_value(X: Array) -> NDArray[np.bool_]:
+def _commonest(X: Array) -> Array:
+    """The value that more than half of a column has; NaN where there is none."""
     centre = np.nanmedian(np.where(np.isnan(X).all(axis=0), 0.0, X), axis=0)
-    return np.sum(centre == X, axis=0) > 0.5 * np.sum(~np.isnan(X), axis=0)
+    return np.where(np.sum(centre == X, axis=0) > 0.5 * np.sum(~np.isnan(X), axis=0), centre, np.nan)
+
+
+def _found(X: Array, start: tuple[Array, Array], least: Array, most: int, nonnegative: bool) -> tuple[Array, CellModel]:
+    """The fit whose columns have this noise at least."""
+    state = _started(X, *start, least, nonnegative)
+    if nonnegative:
+        return _fitted(X, *state, least, (SOFT, HARD))
+    return _by_strength(*_chosen(X, _by_strength(*_fitted(X, *state, least, (SOFT, _TRIAL))), least, most))
+
+
+def _without_noise(X: Array, found: tuple[Array, CellModel]) -> tuple[Array, CellModel] | None:
+    """The fit, if it explains most cells that are not 0 to the last digit."""
+    codes, model = found
+    rest = np.abs(X - codes @ model.components)[(X != 0) & ~np.isnan(X)]
+    return found if np.mean(rest <= _ROUNDING) > _EXPLAINED else None
 
 
 def _started(X: Array, codes: Array, components: Array, least: Array, nonnegative: bool) -> tuple[Array, CellModel]:
@@ -119,6 +149,8 @@ def _chosen(X: Array, found: tuple[Array, CellModel], least: Array, most: int) -
         if error > _WORTH * least_error or len(trial[1].components) < q:
             break
         best, least_error = trial, error
+        if error <= _ROUNDING**2:
+            break
     return _fitted(X, *best, least, (0, HARD))
 
 
@@ -169,17 +201,17 @@ def _round(X: Array, codes: Array, model: CellModel, least: Array, *, soft: bool
         sides += (w * x).T @ s
     sigma = np.where(counts > q, np.sqrt(squares / np.maximum(counts, 1)) / _WITHIN, sigma)
     model = model._replace(noise=np.maximum(sigma, least))
-    E = moments.reshape(m, q, q) + 1e-9 * len(X) * np.eye(q)
+    E = solvable(moments.reshape(m, q, q) + 1e-9 * len(X) * np.eye(q))
     if model.nonnegative:
         return _scaled(found, model._replace(components=nonnegative_codes(E, sides, V.T).T))
     return _whitened(found, spread / len(X), model._replace(components=np.linalg.solve(E, sides[:, :, None])[..., 0].T))
 
 
 def _whitened(codes: Array, second: Array, model: CellModel) -> tuple[Array, CellModel]:
-    """The same product, with codes of covariance I."""
+    """The same product, with codes of covariance I; directions in which rows are all alike keep their size."""
     mu = codes.mean(axis=0)
     values, turn = np.linalg.eigh(second - np.outer(mu, mu))
-    root = np.sqrt(np.maximum(values, 1e-12))
+    root = np.sqrt(np.where(values > _ALIKE * np.trace(second), values, 1.0))
     to, back = (turn / root) @ turn.T, (turn * root) @ turn.T
     return codes @ to, model._replace(components=back @ model.components, centre=mu @ to)
 
@@ -199,7 +231,7 @@ def _by_strength(codes: Array, model: CellModel) -> tuple[Array, CellModel]:
         return codes, model
     left, upper = np.linalg.qr(codes)
     right, lower = np.linalg.qr((V / sigma).T)
-    turn, values, back = np.linalg.svd(upper @ lower.T)
+    turn, values, back = np.linalg.svd(upper @ lower.T, full_matrices=False)
     size = np.sqrt(len(codes))
     codes = size * left @ turn
     components = values[:, None] / size * (back @ right.T) * sigma
@@ -219,7 +251,7 @@ def _judged(X: Array, codes: Array, model: CellModel) -> Refit:
             leverage[rows] = model.leverage(C)
             second = codes[rows, :, None] * codes[rows, None, :] + C
             moments += used[rows].T @ second.reshape(len(C), -1)
-        inverse = np.linalg.inv(moments.reshape(m, q, q) + 1e-9 * len(X) * np.eye(q))
+        inverse = np.linalg.inv(solvable(moments.reshape(m, q, q) + 1e-9 * len(X) * np.eye(q)))
         for rows in blocks(len(X), q, m):
             s = codes[rows]
             leverage[rows] += (s[:, :, None] * s[:, None, :]).reshape(len(s), -1) @ inverse.reshape(m, -1).T

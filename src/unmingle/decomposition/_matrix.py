@@ -18,6 +18,7 @@ from .._validation import (
     check_positive,
     generator,
     given_penalties,
+    warn_of_rounding,
 )
 from ..cells import column_scales
 from ..iterate import Callback
@@ -118,6 +119,7 @@ def decompose(
     if choice == "pcp" and n_components is not None:
         raise ValueError("n_components does not go with solver='pcp', which finds the rank; use 'alternating'.")
     data = check_matrix(X) if mask is None else check_matrix(_masked(X, mask))
+    warn_of_rounding(data)
     if scale is not None:
         check_choice(scale, "scale", ("columns",))
         scales = column_scales(data)

@@ -16,7 +16,7 @@ from .. import solvers, store
 from .._frames import is_frame, like_frame
 from .._schema import Record
 from .._threads import suited_to
-from .._validation import as_floats, check_matrix, given_penalties, refuse_negative
+from .._validation import as_floats, check_matrix, given_penalties, refuse_negative, warn_of_rounding
 from ..cells import CellModel, TailLaws
 from ..decomposition import Decomposition, without_bias
 from ..iterate import run
@@ -260,6 +260,12 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
         data = X if plain else self._checked(X, reset)
         if self.nonnegative:
             refuse_negative(data, X, type(self).__name__)
+        return data
+
+    def _to_learn_from(self, X: Any) -> Array:
+        """A whole matrix for ``fit``."""
+        data = check_matrix(self._validated(X, reset=True))
+        warn_of_rounding(data)
         return data
 
     def _checked(self, X: Any, reset: bool) -> Array:

@@ -14,7 +14,6 @@ from .._threads import suited_to
 from .._validation import (
     as_floats,
     check_count,
-    check_matrix,
     check_optional_count,
     check_optional_forgetting,
     generator,
@@ -84,7 +83,7 @@ class StreamTransformer(RobustTransformer):
         every = check_count(every, "every")
         checked = in_memory(X)
         if checked:
-            X = check_matrix(self._validated(X, reset=True))
+            X = self._to_learn_from(X)
         origin, X = _origin(X)
         n_samples = X.shape[0] if hasattr(X, "shape") else None
         if checkpoint is not None and _ready(checkpoint):

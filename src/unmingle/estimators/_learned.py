@@ -13,7 +13,6 @@ from .._validation import (
     as_floats,
     check_choice,
     check_count,
-    check_matrix,
     check_optional_count,
     check_positive,
     check_share,
@@ -213,7 +212,7 @@ class LearnedRobustPCA(WindowLearner):
         checkpoint : path, optional
             A file from which interrupted training goes on.
         """
-        X = check_matrix(self._validated(X, reset=True))
+        X = self._to_learn_from(X)
         with suited_to(X.size):
             self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
         if self.n_components_ and not has_gained(self.card_):

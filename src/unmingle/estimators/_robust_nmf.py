@@ -11,7 +11,6 @@ from .._validation import (
     as_floats,
     check_choice,
     check_count,
-    check_matrix,
     check_optional_count,
     check_positive,
     first_negative,
@@ -187,7 +186,7 @@ class RobustNMF(RobustTransformer):
         tol, max_iter = check_positive(self.tol, "tol"), check_count(self.max_iter, "max_iter")
         check_optional_count(self.n_components, "n_components")
         self._contamination()
-        X = check_matrix(self._validated(X, reset=True))
+        X = self._to_learn_from(X)
         start = self._start(X.shape[1])
         if self.scale is not None:
             check_choice(self.scale, "scale", ("columns",))

@@ -8,6 +8,7 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp
 from scipy.stats import chi2
 
 from ..cells import column_scales
+from ..linalg import solvable
 from ..penalties import NORMAL_MAD
 
 Array = NDArray[np.floating[Any]]
@@ -208,10 +209,10 @@ def _codes(x: Array, known: NDArray[np.bool_], model: RowModel) -> tuple[Array, 
     precise = V / model.noise**2
     sides = x @ precise.T
     if known.all():
-        C = np.linalg.inv(np.eye(q) + precise @ V.T)
+        C = np.linalg.inv(solvable(np.eye(q) + precise @ V.T))
         return sides @ C, C[None]
     products = (V.T[:, :, None] * precise.T[:, None, :]).reshape(-1, q * q)
-    C = np.linalg.inv(np.eye(q) + (known @ products).reshape(-1, q, q))
+    C = np.linalg.inv(solvable(np.eye(q) + (known @ products).reshape(-1, q, q)))
     return np.einsum("iab,ib->ia", C, sides), C
 
 
@@ -229,8 +230,8 @@ def _step(x: Array, known: Array, model: RowModel) -> RowModel:
     """
     x = x - model.centre
     s, C = _codes(x, np.ones(x.shape, bool), model)
-    n, q = s.shape
-    V = np.linalg.solve(s.T @ s + n * C[0] + 1e-12 * n * np.eye(q), s.T @ x)
+    n = len(s)
+    V = np.linalg.solve(solvable(s.T @ s + n * C[0]), s.T @ x)
     rest = x - s @ V
     offset, shift = rest.mean(axis=0), s.mean(axis=0)
     noise = np.sqrt((np.mean(rest**2, axis=0) + np.sum(V * (C[0] @ V), axis=0)) / known)

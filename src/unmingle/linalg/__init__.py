@@ -3,6 +3,7 @@
 from ._low_rank import LowRank, ridge_encoder
 from ._memory import empty_apart
 from ._norms import gram_of_shorter_side, leading_direction, spectral_norm_bound
+from ._systems import solvable
 from ._thresholding import WarmSubspace, gram_threshold, thin_svd
 from ._units import Units
 
@@ -15,6 +16,7 @@ __all__ = [
     "gram_threshold",
     "leading_direction",
     "ridge_encoder",
+    "solvable",
     "spectral_norm_bound",
     "thin_svd",
 ]

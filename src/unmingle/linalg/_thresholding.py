@@ -13,6 +13,8 @@ Array = NDArray[np.floating[Any]]
 
 _KNOWN_FROM = 1e-7
 """Share of the largest singular value from which on others are known from their squares."""
+_DROWNED = 1e3
+"""Growth in each step of the polynomial up to which directions far above can be kept out of it."""
 
 
 def orthonormal(A: Array) -> Array:
@@ -109,7 +111,9 @@ class WarmSubspace:
         far = int(np.count_nonzero(ritz > 4 * t))
         half = float(min(ritz[-1], 0.99 * t)) ** 2 / 2
         image = M.T @ product
-        if half < np.finfo(M.dtype).tiny or ritz[-1] <= 1e-3 * t:
+        limits = np.finfo(M.dtype)
+        drowned = float(limits.eps) * float(ritz[0]) ** 2 > _DROWNED * half
+        if half < limits.tiny or ritz[-1] <= 1e-3 * t or drowned:
             return np.ascontiguousarray(orthonormal(image))
         top = orthonormal(image[:, :far])
 
