@@ -28,7 +28,7 @@ def faces() -> None:
     aligner = unmingle.Aligner(shape=(48, 40), n_components=5)
     aligner.fit(displaced_faces(40, covered=0.2, random_state=0).images)
     new = displaced_faces(3, covered=1.0, random_state=1).images
-    done = aligner.transform(new)
+    done = aligner.align(new)
     top, left = (new.shape[1] - 48) // 2, (new.shape[2] - 40) // 2
     columns = {
         "given": list(new[:, top : top + 48, left : left + 40]),

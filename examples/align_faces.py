@@ -20,20 +20,20 @@ from unmingle.synth import displaced_faces
 
 train = displaced_faces(40, covered=0.2, random_state=0)
 aligner = unmingle.Aligner(shape=(48, 40), n_components=5)
-done = aligner.fit_transform(train.images)
+done = aligner.fit_align(train.images)
 print(f"{done.ok.sum()} of {len(done.ok)} faces aligned with each other, {aligner.n_components_} components")
 blur = [frames.std(axis=0).mean() for frames in (train.images, done.images)]
 print(f"pixels of the frame vary by {blur[0]:.3f} before and {blur[1]:.3f} after")
 
 new = displaced_faces(200, covered=0.5, random_state=1)
 still = displaced_faces(200, shift=0.0, random_state=1)
-found = aligner.transform(new.images)
-moved = found.matrices[:, :2, 2] - aligner.transform(still.images).matrices[:, :2, 2]
+found = aligner.align(new.images)
+moved = found.matrices[:, :2, 2] - aligner.align(still.images).matrices[:, :2, 2]
 error = np.linalg.norm(moved - new.matrices[:, :2, 2], axis=1)
 hidden = new.covered.any(axis=(1, 2))
 print(f"new faces: error {np.median(error[~hidden]):.3f} px, and {np.median(error[hidden]):.3f} px if partly covered")
 
-other = aligner.transform([np.random.default_rng(0).random((64, 56))])
+other = aligner.align([np.random.default_rng(0).random((64, 56))])
 print(f"noise is no face: {other.notes[0]}")
 
 shown = np.flatnonzero(hidden)[:5]

@@ -95,7 +95,7 @@ def test_a_tree_is_saved_with_its_arrays_by_their_paths(path):
 
 
 def test_an_array_in_a_table_with_a_dot_in_its_name_is_refused(path):
-    with pytest.raises(StoreError, match=r"A Thing cannot be stored: the table 'a\.b' holds arrays and has a dot"):
+    with pytest.raises(StoreError, match=r"This Thing cannot be stored: the table 'a\.b' holds arrays and has a dot"):
         store.save(path, "Thing", {"a.b": {"c": np.ones(2)}})
     store.save(path, "Thing", {"a.b": {"c": 1}})
     assert store.read(path).parameters == {"a.b": {"c": 1}}

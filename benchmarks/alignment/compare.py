@@ -16,7 +16,7 @@ from unmingle.synth import displaced_faces
 from .._shared.progress import say
 
 SHAPE, IMAGE, COMPONENTS = (66, 48), (88, 72), 8
-OURS, SEARCH, ECC, RASL = "Aligner.transform", "its search alone", "OpenCV ECC", "plain RASL, all at once"
+OURS, SEARCH, ECC, RASL = "Aligner.align", "its search alone", "OpenCV ECC", "plain RASL, all at once"
 FULL, QUICK = (60, 200, 7), (20, 30, 3)
 """Faces to learn from, faces to find, and rounds."""
 
@@ -28,7 +28,7 @@ def run(quick: bool) -> dict[str, Any]:
         for n, shift, seed in ((n_train, 3.0, 0), (n_test, 3.0, 1), (n_test, 0.0, 1))
     )
     model = Aligner(shape=SHAPE, n_components=COMPONENTS)
-    aligned = model.fit_transform(train.images)
+    aligned = model.fit_align(train.images)
     methods = _methods(model, aligned, test.images)
     rest = {name: find(still.images) for name, (find, _) in methods.items()}
     times: dict[str, list[float]] = {name: [] for name in methods}
@@ -53,7 +53,7 @@ def _methods(model: Aligner, aligned: Any, images: Any) -> dict[str, tuple[Calla
     start[:2, 2] = [(IMAGE[1] - SHAPE[1]) / 2, (IMAGE[0] - SHAPE[0]) / 2]
     starts = np.tile(start, (len(images), 1, 1))
     methods: dict[str, tuple[Callable[[Any], Any], str]] = {
-        OURS: (lambda faces: model.transform(faces).matrices, "unmingle"),
+        OURS: (lambda faces: model.align(faces).matrices, "unmingle"),
         SEARCH: (
             lambda faces: np.stack(
                 [search(inner, Pyramid.of(face, len(inner.levels)), start).matrix for face in faces]

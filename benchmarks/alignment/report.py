@@ -13,7 +13,7 @@ PLACE = 82
 NOTES = """\
 {test} drawn faces shifted by up to 3 pixels, in a frame of {height} x {width}, found with a model of {train} others.
 CPU time of one thread for each face, methods in turns, medians of {rounds} rounds; errors against the shift, each by
-its own answer for the face at rest. `Aligner.transform` also cuts out the frame and takes it apart exactly. Real
+its own answer for the face at rest. `Aligner.align` also cuts out the frame and takes it apart exactly. Real
 faces: `unmingle reproduce alignment`.
 """
 

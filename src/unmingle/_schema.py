@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = sys.float_info.max
+LARGEST = 1e220
+"""What numbers are at most, where nothing else is said: no data are so large, and products with others are finite."""
 LEAST = sys.float_info.min
 """The least number above 0 that is as precise as others, and can be divided by."""
 FLOATS = ("float32", "float64")

@@ -168,6 +168,20 @@ def warn_of_rounding(X: "NDArray[np.floating[Any]]") -> None:
         )
 
 
+def within_range(answer: "NDArray[np.floating[Any]]", by: str) -> "NDArray[np.floating[Any]]":
+    """Return an answer whose numbers are finite, or say that they are not."""
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        in_doubt = not np.isfinite(np.sum(answer))
+    if in_doubt and not np.isfinite(answer).all():
+        raise ValueError(
+            f"The answer of this {by} is beyond the range of {answer.dtype}: X, or what was learnt, holds numbers that "
+            "are too large."
+        )
+    return answer
+
+
 def first_negative(X: "NDArray[np.floating[Any]]") -> tuple[int, int] | None:
     """Row and column of the first negative entry, row by row; None if there is none."""
     import numpy as np

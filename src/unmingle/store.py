@@ -106,8 +106,8 @@ class Kind(Storable, Protocol):
         ...
 
 
-def save(path: str | PathLike[str], kind: str, content: Mapping[str, Any]) -> None:
-    """Write a tree to a file, as a whole or not at all.
+def save(path: str | PathLike[str], kind: str, content: Mapping[str, Any], schema: Rule | None = None) -> None:
+    """Write a tree to a file, as a whole or not at all, and only one that can be read back.
 
     Parameters
     ----------
@@ -117,6 +117,8 @@ def save(path: str | PathLike[str], kind: str, content: Mapping[str, Any]) -> No
         What is stored, by the name of its class.
     content : mapping of str
         JSON values, arrays, and mappings of the same.
+    schema : Rule, optional
+        What reading will demand of the content.
 
     Raises
     ------
@@ -136,8 +138,10 @@ def save(path: str | PathLike[str], kind: str, content: Mapping[str, Any]) -> No
     """
     try:
         parameters, arrays = take_apart(content)
+        if schema is not None:
+            check(put_together(_description(kind, FORMAT_VERSION, parameters)["parameters"], arrays), schema)
     except MismatchError as error:
-        raise StoreError(f"A {kind} cannot be stored: {error}.") from error
+        raise StoreError(f"This {kind} cannot be stored: {error}.") from error
     write(path, kind, parameters, arrays)
 
 

@@ -70,7 +70,7 @@ def test_a_model_aligns_other_images(run, faces, tmp_path):
     assert "3 of 3 images" in ended.out
     assert not (tmp_path / "new" / "aligner.safetensors").exists()
     stored = np.rint(255 * images).astype(np.uint8)
-    expected = unmingle.load(model).transform(stored).matrices
+    expected = unmingle.load(model).align(stored).matrices
     rows = table_of(tmp_path / "new" / "transformations.csv")
     np.testing.assert_allclose([float(row["m02"]) for row in rows], expected[:, 0, 2], atol=1e-3)
     assert "Aligner" in run("info", model).out
@@ -109,21 +109,21 @@ def test_options_that_would_do_nothing_are_refused(run, faces, tmp_path):
     ended = run("align", faces, "--starts", 3)
     assert ended.code == 2
     assert "--starts goes with --model" in ended.err
-    for option in (("--transform", "affine"), SIZE, ("--components", 2), ("--rank-penalty", 1)):
+    for option in (("--motion", "affine"), SIZE, ("--components", 2), ("--rank-penalty", 1)):
         ended = run("align", faces, "--model", tmp_path / "aligner.safetensors", *option)
         assert ended.code == 2
         assert "are those of the model" in ended.err
 
 
 def test_where_sizes_differ_a_note_says_what_may_help(run, faces, tmp_path):
-    assert "--transform similarity" in run("align", faces, "-o", tmp_path / "out", *SIZE).err
+    assert "--motion similarity" in run("align", faces, "-o", tmp_path / "out", *SIZE).err
     (faces / "face14.png").unlink()
     (faces / "face13.png").unlink()
     assert run("align", faces, "-o", tmp_path / "out", *SIZE).err == ""
 
 
 def test_a_word_that_is_not_known_is_told_plainly(run, faces):
-    ended = run("align", faces, "--transform", "similar")
+    ended = run("align", faces, "--motion", "similar")
     assert ended.code == 2
     assert "'similar' is not one of 'translation'" in " ".join(ended.err.split())
     assert "Value error" not in ended.err

@@ -6,17 +6,18 @@ Matrices map pixels (x, y, 1) of the aligned frame into the given image.
 from ._families import FAMILIES, AlignedFrame, Matrix, compose, inverse
 from ._follower import IN_SIGHT, Follower, Sighting
 from ._joint import align
-from ._learning import Learned, apply, fit, learn_more, starting_parts
+from ._learning import Learned, aligned_images, apply, fit, learn_more, starting_parts
 from ._pyramid import Grid, Pyramid, spline_of
 from ._result import Alignment
 from ._search import Landing, Model, search
-from ._starts import Pose
+from ._starts import SMALLEST, Pose
 from ._stored import LEARNED, learned_from_store, learned_to_store
 
 __all__ = [
     "FAMILIES",
     "IN_SIGHT",
     "LEARNED",
+    "SMALLEST",
     "AlignedFrame",
     "Alignment",
     "Follower",
@@ -29,6 +30,7 @@ __all__ = [
     "Pyramid",
     "Sighting",
     "align",
+    "aligned_images",
     "apply",
     "compose",
     "fit",

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..decomposition import decompose
+from ..decomposition import solve
 from ..online import Statistics, direct_step
 from ._families import AlignedFrame, Matrix, compose, inverse
 from ._pyramid import Grid, Image, Pyramid, spline_of
@@ -100,7 +100,7 @@ def factors(X: Image, rank: int, lam_star: float, lam: float) -> tuple[Image, Im
     """Codes and components of (4), both (., rank); components that the data do not ask for are 0."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        part = decompose(
+        part = solve(
             X,
             n_components=rank,
             rank_penalty=lam_star,

@@ -9,7 +9,7 @@ from ._result import Alignment
 
 def align(
     images: Any,
-    transform: str = "translation",
+    motion: str = "translation",
     *,
     shape: tuple[int, int] | None = None,
     starts: Any = None,
@@ -35,7 +35,7 @@ def align(
     images : array of shape (n, height, width) or (n, height, width, 3), or list of such images
         Bytes, numbers of 16 bits, or numbers from 0 to 1; NaN is what is not known. A list may hold images of several
         sizes. What is aligned of coloured ones is their grey.
-    transform : {"translation", "euclidean", "similarity", "affine", "projective"}
+    motion : {"translation", "euclidean", "similarity", "affine", "projective"}
         What may have happened to an image.
     shape : pair of int, optional
         Height and width of the aligned frame; by default four fifths of the usual image.
@@ -72,4 +72,4 @@ def align(
     """
     penalties = rank_penalty, outlier_penalty
     settings = {"shape": shape, "starts": starts, "n_components": n_components, "penalties": penalties}
-    return fit(images, transform, **settings, callback=callback)[1]
+    return fit(images, motion, **settings, callback=callback)[1]

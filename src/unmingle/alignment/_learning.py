@@ -11,12 +11,12 @@ from .._validation import check_choice, check_count, check_positive
 from ..iterate import Callback, Progress
 from ..online import Statistics, block_coordinate_step
 from ._batch import align_jointly, clean, learn
-from ._families import FAMILIES, Matrix
+from ._families import FAMILIES, AlignedFrame, Matrix
 from ._images import Picture, brightness, read_pictures
-from ._pyramid import Pyramid
+from ._pyramid import Image, Pyramid
 from ._result import Alignment, cut_sharp, outside, taken_apart, trouble
 from ._search import Landing, Model, search
-from ._starts import Pose, Starts, frame_for
+from ._starts import SMALLEST, Pose, Starts, frame_for
 
 OUTLIER_SHARE = 0.01
 """The outlier penalty "auto", as a share of white: the paper's, for faces from 0 to 1."""
@@ -56,9 +56,13 @@ def fit(
     n_components: Any,
     penalties: tuple[Any, Any],
     callback: Callback | None,
+    still: bool = False,
 ) -> tuple[Learned, Alignment]:
-    """Align images with each other and learn what they have in common; parameters as those of `align`."""
-    check_choice(family, "transform", FAMILIES)
+    """Align images with each other and learn what they have in common; parameters as those of `align`.
+
+    Images that are ``still`` are too small for a search and stay where they are.
+    """
+    check_choice(family, "motion", FAMILIES)
     n_components = check_count(n_components, "n_components")
     read = read_pictures(images)
     usable = [number for number, picture in enumerate(read) if isinstance(picture, Picture)]
@@ -66,7 +70,7 @@ def fit(
     if not pictures:
         raise ValueError(f"None of the {len(read)} images can be aligned. The first: {read[0]}")
     given = Starts.of(starts, len(read)).select(usable)
-    frame = frame_for(pictures, family, shape, given)
+    frame = AlignedFrame(*shape) if still else frame_for(pictures, family, shape, given)
     size = max(frame.height * frame.width, len(pictures))
     plan = Model.plan(frame, family, *_penalties(penalties, brightness(pictures), size))
     pose = given.pose(frame, family, pictures)
@@ -80,6 +84,11 @@ def fit(
             f"At least {FEWEST} images that can be aligned are needed, got {len(batch.good)}. {other}".strip()
         )
     return _learned_from(batch, plan, pose, n_components, callback)
+
+
+def is_still(model: Model) -> bool:
+    """Whether images are too small to be moved."""
+    return min(model.frame.height, model.frame.width) < SMALLEST
 
 
 def _penalties(given: tuple[Any, Any], white: float, size: int) -> tuple[float, float]:
@@ -112,7 +121,9 @@ def _learned_from(
 
     with suited_to(len(greys) * plan.frame.height * plan.frame.width, n_components):
         pyramids = [Pyramid.of(grey, len(plan.levels)) for grey in greys]
-        matrices = align_jointly(pyramids, batch.starts[good], plan, n_components, tell)
+        matrices = batch.starts[good]
+        if not is_still(plan):
+            matrices = align_jointly(pyramids, matrices, plan, n_components, tell)
         model, statistics, codes = learn(pyramids, greys, matrices, plan, n_components)
         found: list[Landing | None] = [None] * len(batch.pictures)
         for number, matrix, code in zip(good, matrices, codes, strict=True):
@@ -146,10 +157,42 @@ def _applied(model: Model, batch: Batch, n_starts: int = 1, callback: Callback |
         found: list[Landing | None] = [None] * len(batch.pictures)
         for done, number in enumerate(batch.good, start=1):
             pyramid = Pyramid.of(batch.pictures[number].grey, len(model.levels))
-            found[number] = search(model, pyramid, batch.starts[number], n_starts=n_starts)
+            start = batch.starts[number]
+            found[number] = (
+                Landing(start, model.code, moved=0.0)
+                if is_still(model)
+                else search(model, pyramid, start, n_starts=n_starts)
+            )
             if callback is not None and callback(Progress(done, len(batch.good))):
                 break
         return taken_apart(model, batch.pictures, found, batch.starts, batch.notes)
+
+
+def aligned_images(learned: Learned, images: Any, starts: Any = None, *, n_starts: int = 1) -> Image:
+    """New images as they are aligned, without gaps: what they do not show is as their low-rank parts are.
+
+    Parameters
+    ----------
+    learned : Learned
+        The model.
+    images, starts : any
+        As for `align`.
+    n_starts : int
+        Searches along each axis.
+    """
+    read = read_pictures(images)
+    for number, picture in enumerate(read):
+        if isinstance(picture, str):
+            raise ValueError(f"Image {number} cannot be aligned. {picture}")
+    batch = _batch(read, starts, learned.model, learned.pose)
+    result = _applied(learned.model, batch, check_count(n_starts, "n_starts", MOST_STARTS))
+    aligned = np.array(result.images)
+    for number, note in enumerate(batch.notes):
+        if note:  # nothing was looked for
+            frame = cut_sharp(learned.model, batch.pictures[number].grey, batch.starts[number])
+            aligned[number] = frame.reshape(result.low_rank.shape[1:] + (1,) * (aligned.ndim - 3))
+    low_rank = result.low_rank if aligned.ndim == 3 else result.low_rank[..., None]
+    return np.where(np.isnan(aligned), low_rank, aligned)
 
 
 def starting_parts(learned: Learned, images: Any, starts: Any = None) -> Alignment:

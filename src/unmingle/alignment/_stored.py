@@ -3,33 +3,32 @@
 from dataclasses import replace
 from typing import Any
 
-from .._schema import FLOATS, POSITIVE, Array, Count, Number, OneOf, Record, maybe
+from .._schema import FLOATS, Array, Count, Number, OneOf, Record, maybe
 from ..online import Statistics
 from ._families import FAMILIES, AlignedFrame
 from ._learning import Learned
 from ._pyramid import places_at
 from ._search import Model
-from ._starts import SMALLEST, Pose
+from ._starts import Pose
 
 LONGEST = 2**15
 """Pixels of a frame along an axis."""
-SHAPE = {"height": Count(SMALLEST, LONGEST), "width": Count(SMALLEST, LONGEST)}
+SHAPE = {"height": Count(1, LONGEST), "width": Count(1, LONGEST)}
+_MOST = 1e6
+"""Pixels are at most 1, and frames at most 2^15 of them wide: no number is near this."""
 LEARNED = Record(
     {
         "family": OneOf(*FAMILIES),
         **SHAPE,
-        "components": Array(("float32",), "q", "all"),
-        "code": Array(("float32",), "q"),
-        "rank_penalty": POSITIVE,
-        "outlier_penalty": POSITIVE,
-        "usual": POSITIVE,
-        "dear": POSITIVE,
-        "A": Array(("float64",), "q", "q"),
-        "B": Array(FLOATS, "q", "all"),
-        "weight": Number(0.0),
+        "components": Array(("float32",), "q", "all", low=-_MOST, high=_MOST),
+        "code": Array(("float32",), "q", low=-_MOST, high=_MOST),
+        **dict.fromkeys(("rank_penalty", "outlier_penalty", "usual", "dear"), Number(1 / _MOST, _MOST)),
+        "A": Array(("float64",), "q", "q", low=-(_MOST**2), high=_MOST**2),
+        "B": Array(FLOATS, "q", "all", low=-(_MOST**2), high=_MOST**2),
+        "weight": Number(0.0, _MOST**2),
         "decay": Number(0.0, 1.0),
-        "side": POSITIVE,
-        "landmarks": maybe(Array(("float64",), "k", 2)),
+        "side": Number(1 / _MOST, _MOST),
+        "landmarks": maybe(Array(("float64",), "k", 2, low=-_MOST, high=_MOST)),
     }
 )
 """The rules of `learned_to_store`."""

@@ -71,9 +71,9 @@ class CellModel(NamedTuple):
         start; their C_i is that of the codes that are not 0, without prior.
         """
         q = len(self.components)
-        precise = w / self.noise**2
-        moments = (precise @ _products(self.components)).reshape(len(x), q, q)
-        sides = (precise * x) @ self.components.T
+        own = self.components / self.noise
+        moments = (w @ _products(own)).reshape(len(x), q, q)
+        sides = (w * (x / self.noise)) @ own.T
         if not self.nonnegative:
             C = np.linalg.inv(solvable(moments + np.eye(q)))
             return np.einsum("iab,ib->ia", C, sides + self.centre), C
@@ -85,7 +85,7 @@ class CellModel(NamedTuple):
 
     def leverage(self, C: Array) -> Array:
         """v_j' C_i v_j / sigma_j^2 for each cell: by how much it tells its own expectation."""
-        return C.reshape(len(C), -1) @ _products(self.components).T / self.noise**2
+        return C.reshape(len(C), -1) @ _products(self.components / self.noise).T
 
     def probabilities(self, deviations: Array, known: NDArray[np.bool_]) -> Array:
         """How probable such deviations are as noise."""

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ..apps.alignment import Folder
 
 
-_SIZES = "The images differ in size. If what they show does too, --transform similarity aligns it better."
+_SIZES = "The images differ in size. If what they show does too, --motion similarity aligns it better."
 
 
-class Transform(StrEnum):
+class Motion(StrEnum):
     """The families of `unmingle.align`."""
 
     TRANSLATION = "translation"
@@ -33,9 +33,7 @@ def run(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the results.")] = Path(
         "aligned"
     ),
-    transform: Annotated[
-        Transform, typer.Option(help="How the images may differ in position.")
-    ] = Transform.TRANSLATION,
+    motion: Annotated[Motion, typer.Option(help="How the images may differ in position.")] = Motion.TRANSLATION,
     height: Annotated[int | None, typer.Option(min=8, help="Pixels of the aligned frame; with --width.")] = None,
     width: Annotated[int | None, typer.Option(min=8, help="Pixels of the aligned frame; with --height.")] = None,
     components: Annotated[int, typer.Option(min=1, help="Largest rank allowed.")] = 8,
@@ -59,7 +57,7 @@ def run(
     """
     if (height is None) != (width is None):
         raise typer.BadParameter("--height and --width belong together.")
-    _check_model(model, starts, (transform, height, components, rank_penalty, outlier_penalty))
+    _check_model(model, starts, (motion, height, components, rank_penalty, outlier_penalty))
     with console.warnings_as_sentences():
         from ..apps import alignment as app
         from ..store import write_atomically
@@ -67,13 +65,13 @@ def run(
         images, target = app.read_folder(folder), ready_folder(out)
         shape = None if height is None or width is None else (height, width)
         if model is None and not quiet:
-            _say_sizes(images, transform)
+            _say_sizes(images, motion)
         with console.counter(f"Aligning {folder.name}", None, quiet=quiet) as advance:
             aligner, done = _aligned(
                 images,
                 model,
                 {
-                    "transform": transform.value,
+                    "motion": motion.value,
                     "shape": shape,
                     "n_components": components,
                     "rank_penalty": rank_penalty,
@@ -88,7 +86,7 @@ def run(
             aligner.save(written["model"])
         written["page"] = target / "align.html"
         before = aligner.starting_parts(images.images).images
-        text = app.report_page(folder.resolve().name, images, done, before, aligner.family)
+        text = app.report_page(folder.resolve().name, images, done, before, aligner.motion)
         with write_atomically(written["page"]) as aside:
             aside.write_text(text, encoding="utf-8")
     _tell(images, done, aligner, written, quiet=quiet, as_json=as_json)
@@ -98,12 +96,12 @@ def _check_model(model: Path | None, starts: int, settings: tuple[Any, ...]) -> 
     """A model has its own settings, and without one all images start from where they are."""
     if model is None and starts != 1:
         raise typer.BadParameter("--starts goes with --model.")
-    if model is not None and settings != (Transform.TRANSLATION, None, 8, "auto", "auto"):
-        raise typer.BadParameter("with --model, transform, size, components and penalties are those of the model.")
+    if model is not None and settings != (Motion.TRANSLATION, None, 8, "auto", "auto"):
+        raise typer.BadParameter("with --model, motion, size, components and penalties are those of the model.")
 
 
-def _say_sizes(images: "Folder", transform: Transform) -> None:
-    fixed = transform in (Transform.TRANSLATION, Transform.EUCLIDEAN)
+def _say_sizes(images: "Folder", motion: Motion) -> None:
+    fixed = motion in (Motion.TRANSLATION, Motion.EUCLIDEAN)
     if fixed and len({image.shape[:2] for image in images.images}) > 1:
         console.say_notes([_SIZES])
 
@@ -114,12 +112,12 @@ def _aligned(images: "Folder", model: Path | None, settings: dict[str, Any], adv
 
     if model is None:
         aligner = Aligner(**settings)
-        return aligner, aligner.fit_transform(images.images, callback=advance)
+        return aligner, aligner.fit_align(images.images, callback=advance)
     aligner = load(model)
     if not isinstance(aligner, Aligner):
         raise ValueError(f"{model} holds a {type(aligner).__name__}; expected an Aligner.")
     aligner.set_params(n_starts=settings["n_starts"])
-    return aligner, aligner.transform(images.images, callback=advance)
+    return aligner, aligner.align(images.images, callback=advance)
 
 
 def _tell(
@@ -137,7 +135,7 @@ def _tell(
         console.say(note if name in note else f"{name} is not aligned. {note}")
     if not quiet:
         pairs = {
-            "aligned": f"{good} of {len(images.names) + len(images.unread)} images, by {aligner.family}",
+            "aligned": f"{good} of {len(images.names) + len(images.unread)} images, by {aligner.motion}",
             "frame": f"{aligner.shape_[1]} x {aligner.shape_[0]} pixels",
             "components": str(aligner.n_components_),
             "mean cost": f"{done.cost[done.ok].mean():.4g}" if good else "none",

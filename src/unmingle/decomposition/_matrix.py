@@ -108,6 +108,41 @@ def decompose(
     >>> part.rank, bool(part.gap <= 1e-4), int(np.argmax(np.abs(part.outliers)))  # 3 * 40 + 7
     (1, True, 127)
     """
+    data = check_matrix(X) if mask is None else check_matrix(_masked(X, mask))
+    warn_of_rounding(data)
+    solved = solve(
+        data,
+        n_components=n_components,
+        rank_penalty=rank_penalty,
+        outlier_penalty=outlier_penalty,
+        solver=solver,
+        eps=eps,
+        scale=scale,
+        debias=debias,
+        tol=tol,
+        max_iter=max_iter,
+        callback=callback,
+        random_state=random_state,
+    )
+    return replace(solved, _frame=X) if is_frame(X) else solved
+
+
+def solve(
+    data: Array,
+    *,
+    n_components: int | None = None,
+    rank_penalty: float | str = "auto",
+    outlier_penalty: ArrayLike | str = "auto",
+    solver: str = "proximal",
+    eps: float = 0.0,
+    scale: str | None = None,
+    debias: bool = False,
+    tol: float = 1e-4,
+    max_iter: int = 500,
+    callback: Callback | None = None,
+    random_state: Any = None,
+) -> Decomposition:
+    """`decompose` a matrix that was checked, without a word on what it holds."""
     choice = check_choice(solver, "solver", (*ITERATES, "pcp"))
     tol, max_iter = check_positive(tol, "tol"), check_count(max_iter, "max_iter")
     eps = check_positive(eps, "eps", zero=True)
@@ -118,8 +153,6 @@ def decompose(
     n_components = check_optional_count(n_components, "n_components")
     if choice == "pcp" and n_components is not None:
         raise ValueError("n_components does not go with solver='pcp', which finds the rank; use 'alternating'.")
-    data = check_matrix(X) if mask is None else check_matrix(_masked(X, mask))
-    warn_of_rounding(data)
     if scale is not None:
         check_choice(scale, "scale", ("columns",))
         scales = column_scales(data)
@@ -130,9 +163,7 @@ def decompose(
         solved = problem.pursue(penalties[1], eps) if choice == "pcp" else problem.minimise(penalties, choice)
     if scale is not None:
         solved = in_units(solved, given, scales)
-    if debias:
-        solved = without_bias(solved)
-    return replace(solved, _frame=X) if is_frame(X) else solved
+    return without_bias(solved) if debias else solved
 
 
 def penalty_max(X: ArrayLike) -> Penalties:

@@ -11,13 +11,14 @@ better one, in the same time.
 
 from ._answers import exact_answer, robust_weights
 from ._description import departure, describe, relative_difference
-from ._encoder import STRUCTURES, Encoder
+from ._encoder import BEYOND, STRUCTURES, Encoder
 from ._layers import Layers, Signs, clip_towards, propagate, stretched
 from ._left_out import as_left_out
 from ._sequence import FLOOR, SEQUENCE_ENCODER, Cell, Head, SequenceEncoder, SequenceParts, carry, read_out
 from ._stored import ENCODER, LAYERS, MOST_LAYERS
 
 __all__ = [
+    "BEYOND",
     "ENCODER",
     "FLOOR",
     "LAYERS",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import kernels, store
 from .._schema import Rule
-from .._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive
+from .._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive, within_range
 from ..linalg import Units, empty_apart
 from ..objective import projection, projection_gap
 from ._layers import Layers, Signs, propagate
@@ -21,6 +21,8 @@ Array = NDArray[np.floating[Any]]
 
 STRUCTURES = ("low_rank", "full")
 BACKENDS = ("numba", "numpy")
+BEYOND = 1e20
+"""Entries beyond so many outlier penalties are cut: outliers they remain, and sums of them do not overflow."""
 _ROWS_PER_THREAD = 64
 _PRECISIONS = ({np.dtype(np.float32)}, {np.dtype(np.float64)})
 
@@ -265,7 +267,8 @@ class Encoder:
             in_doubt = not all(isfinite(part.sum()) for part in suspects)
         if in_doubt and np.isinf(X).any():
             raise ValueError("X contains infinity; replace it, by NaN if the entry is to count as missing.")
-        return codes, outliers
+        by = type(self).__name__
+        return within_range(codes, by), within_range(outliers, by) if in_doubt else outliers
 
     def _encode_plainly(self, X: Array, init: Array | None, codes: Array, outliers: Array) -> None:
         known = ~np.isnan(X)
@@ -297,11 +300,14 @@ class Encoder:
         """
         X, codes, outliers = self._checked(X, codes, outliers)
         units = Units.of(self.outlier_penalty)
-        own, X, outliers = self.rescaled(1 / units.root).astype(X.dtype), units.to_units(X), units.to_units(outliers)
-        return projection_gap(
-            X, own.components, units.factors_to_units(codes), own.rank_penalty, own.outlier_penalty, outliers,
-            nonnegative_codes=self.nonnegative_codes, nonnegative_outliers=self.nonnegative_outliers,
-        )  # fmt: skip
+        with np.errstate(over="ignore", invalid="ignore"):
+            own, X = self.rescaled(1 / units.root).astype(X.dtype), np.clip(units.to_units(X), -BEYOND, BEYOND)
+            outliers = None if outliers is None else np.clip(units.to_units(outliers), -BEYOND, BEYOND)
+            gap = projection_gap(
+                X, own.components, units.factors_to_units(codes), own.rank_penalty, own.outlier_penalty, outliers,
+                nonnegative_codes=self.nonnegative_codes, nonnegative_outliers=self.nonnegative_outliers,
+            )  # fmt: skip
+        return within_range(gap, type(self).__name__)
 
     def cost(self, X: Any, codes: Any, outliers: Any) -> Array:
         """Cost f of each sample, (11).
@@ -348,7 +354,8 @@ class Encoder:
         path : path
             Where to; an existing file is replaced once the new one is complete.
         """
-        store.save(path, type(self).__name__, self._to_store())
+        content = self._to_store()
+        store.save(path, type(self).__name__, content, self._schema(content))
 
     def _to_store(self) -> dict[str, Any]:
         names = [f.name for f in fields(self) if f.init and f.name != "layers"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import kernels, store
 from .._schema import Array as Numbers
 from .._schema import Record, Rule
-from .._validation import as_floats, check_choice, check_count
+from .._validation import as_floats, check_choice, check_count, within_range
 from ._encoder import BACKENDS
 from ._stored import MOST_LAYERS
 
@@ -238,7 +238,8 @@ class SequenceEncoder:
         array of shape (n, q)
         """
         check_choice(backend, "backend", BACKENDS)
-        X = np.ascontiguousarray(as_floats(X), self.dtype)
+        with np.errstate(over="ignore"):
+            X = np.ascontiguousarray(as_floats(X), self.dtype)
         if X.ndim != 2 or X.shape[1] != self.n_features or not np.isfinite(X).all():
             raise ValueError(f"X must have {self.n_features} columns of finite numbers, got shape {X.shape}.")
         q = self.n_components
@@ -248,10 +249,11 @@ class SequenceEncoder:
         codes = np.empty((len(X), q), self.dtype)
         if backend == "numba":
             kernels.carry_codes(X, self.cell, state, codes)
-            return codes
-        for x, code in zip(X, codes, strict=True):
-            code[:] = state = carry(self.cell, x[None], state[None])[0]
-        return codes
+        else:
+            for x, code in zip(X, codes, strict=True):
+                with np.errstate(over="ignore", invalid="ignore"):
+                    code[:] = state = carry(self.cell, x[None], state[None])[0]
+        return within_range(codes, type(self).__name__)
 
     def separate(self, X: Any, *, state: Any = None, backend: str = "numba") -> SequenceParts:
         """Background and foreground of the samples of a sequence.
@@ -267,9 +269,11 @@ class SequenceEncoder:
         """
         X = as_floats(X)
         codes = self.encode(X, state=state, backend=backend)
-        background, foreground = read_out(self.head, X.astype(self.dtype, copy=False), codes)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = read_out(self.head, X.astype(self.dtype, copy=False), codes)
         last = codes[-1] if len(codes) else np.zeros(self.n_components, self.dtype) if state is None else state
-        return SequenceParts(background, foreground, np.array(last))
+        by = type(self).__name__
+        return SequenceParts(*(within_range(part, by) for part in (*found, np.array(last))))
 
     def gap(self, X: Any, codes: Any, outliers: Any = None) -> Array:
         """Refused: with a bias, a head and codes that are carried on there is no problem whose answer this would be."""
@@ -298,7 +302,8 @@ class SequenceEncoder:
         path : path
             Where to; an existing file is replaced once the new one is complete.
         """
-        store.save(path, type(self).__name__, self._to_store())
+        content = self._to_store()
+        store.save(path, type(self).__name__, content, self._schema(content))
 
     def _to_store(self) -> dict[str, Any]:
         return {"cell": self.cell._asdict(), "head": self.head._asdict()}
@@ -320,9 +325,11 @@ class SequenceEncoder:
         return SEQUENCE_ENCODER
 
 
-def _stored(*shape: str, low: float | None = None) -> Numbers:
-    kinds = ("float16", "float32", "float64")
-    return Numbers(kinds, *shape, alike="numbers") if low is None else Numbers(kinds, *shape, low=low, alike="numbers")
+_LARGEST_WEIGHT, _LARGEST_POWER = 1e6, 10.0
+
+
+def _stored(*shape: str, low: float = -_LARGEST_WEIGHT, high: float = _LARGEST_WEIGHT) -> Numbers:
+    return Numbers(("float16", "float32", "float64"), *shape, low=low, high=high, alike="numbers")
 
 
 SEQUENCE_ENCODER = Record(
@@ -343,7 +350,7 @@ SEQUENCE_ENCODER = Record(
                 "foreground": _stored("q", "m"),
                 "foreground_bias": _stored("m"),
                 "threshold": _stored("m", low=0.0),
-                "power": _stored(low=0.0),
+                "power": _stored(low=0.0, high=_LARGEST_POWER),
             }
         ),
     }

@@ -4,17 +4,21 @@ from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import store
+from .._frames import is_frame, like_frame
 from .._schema import LEAST, POSITIVE, Count, Each, Either, Number, OneOf, Record, maybe
-from .._validation import check_forgetting
+from .._validation import as_floats, check_forgetting
 from ..alignment import (
     FAMILIES,
     LEARNED,
+    SMALLEST,
     Alignment,
     Learned,
+    aligned_images,
     apply,
     fit,
     learn_more,
@@ -30,8 +34,8 @@ _RULES = Record(
     {
         "init": Record(
             {
-                "transform": OneOf(*FAMILIES),
-                "shape": maybe(Each(Count(1), Count(2, 2))),
+                "motion": OneOf(*FAMILIES),
+                "shape": maybe(Each(Either(OneOf(-1), Count(1)), Count(2, 2))),
                 "n_components": Count(1),
                 "rank_penalty": _PENALTY,
                 "outlier_penalty": _PENALTY,
@@ -45,27 +49,32 @@ _RULES = Record(
 )
 
 
-class Aligner(BaseEstimator):
+class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Aligns images with each other, learns a robust low-rank model of them, and aligns new images with it.
 
     ``fit`` finds transformations T_M of the images X together with components U, codes S and outliers O (THEORY 5)::
 
         min 1/2 ||T_M(X) - US - O||^2 + rank_penalty/2 (||U||^2 + ||S||^2) + outlier_penalty ||O||_1
 
-    as `unmingle.align` does. ``transform`` does the same for each new image on its own, with U as it was learnt: with
-    the best outliers put in, that is ::
+    as `unmingle.align` does. ``align`` does the same for each new image on its own, with U as it was learnt: with the
+    best outliers put in, that is ::
 
         min over M, s of  sum_i huber(T_M(x)_i - (Us)_i) + rank_penalty/2 ||s||^2
 
     by Gauss-Newton steps on M and s together, from coarse to fine, each taken only if the cost falls. A face of 66 x 48
-    pixels takes about a millisecond.
+    pixels takes about a millisecond. ``transform`` gives the aligned images alone, for pipelines of scikit-learn.
+
+    Images come as an array (n, height, width) or (n, height, width, 3), as a list of such images, or as rows of pixels,
+    (n, height * width), all of the ``shape`` that is given.
 
     Parameters
     ----------
-    transform : {"translation", "euclidean", "similarity", "affine", "projective"}
+    motion : {"translation", "euclidean", "similarity", "affine", "projective"}
         What may have happened to an image.
     shape : pair of int, optional
-        Height and width of the aligned frame; by default four fifths of the usual image.
+        Height and width of the aligned frame; by default four fifths of the usual image. Rows of pixels are images of
+        this shape, too; one of both may be -1, for as many pixels as there are. If they have fewer than 8 pixels along
+        an axis, they are not moved.
     n_components : int
         At most so many components.
     rank_penalty, outlier_penalty : float or "auto"
@@ -89,6 +98,8 @@ class Aligner(BaseEstimator):
         The penalties used.
     n_images_seen_ : int
         How many images were learnt from.
+    n_features_in_ : int
+        Pixels of an image, if images came as rows.
 
     See Also
     --------
@@ -105,17 +116,26 @@ class Aligner(BaseEstimator):
     >>> import numpy as np, unmingle
     >>> y, x = np.mgrid[:40, :40]
     >>> spot = lambda a, b: np.exp(-((x - a) ** 2 + 2 * (y - b) ** 2) / 50)
-    >>> model = unmingle.Aligner(n_components=1).fit([spot(18, 20), spot(20, 20), spot(21.5, 19), spot(20.5, 21)])
-    >>> here, there = model.transform([spot(20, 20), spot(22.25, 18.5)]).matrices[:, :2, 2]
+    >>> spots = np.array([spot(18, 20), spot(20, 20), spot(21.5, 19), spot(20.5, 21)])
+    >>> model = unmingle.Aligner(n_components=1).fit(spots)
+    >>> here, there = model.align([spot(20, 20), spot(22.25, 18.5)]).matrices[:, :2, 2]
     >>> (there - here).round(2)
     array([ 2.25, -1.5 ])
+
+    In a pipeline, with rows of pixels:
+
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.pipeline import make_pipeline
+    >>> pipeline = make_pipeline(unmingle.Aligner(shape=(40, 40), n_components=1), PCA(1))
+    >>> pipeline.fit_transform(spots.reshape(4, -1)).shape
+    (4, 1)
     """
 
     _rules: ClassVar[Record] = _RULES
 
     def __init__(
         self,
-        transform: str = "translation",
+        motion: str = "translation",
         *,
         shape: tuple[int, int] | None = None,
         n_components: int = 8,
@@ -124,7 +144,7 @@ class Aligner(BaseEstimator):
         n_starts: int = 1,
         forgetting: float = 1.0,
     ) -> None:
-        self.family = transform
+        self.motion = motion
         self.shape = shape
         self.n_components = n_components
         self.rank_penalty = rank_penalty
@@ -132,38 +152,12 @@ class Aligner(BaseEstimator):
         self.n_starts = n_starts
         self.forgetting = forgetting
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters, by the names of the constructor.
-
-        Parameters
-        ----------
-        deep : bool
-            Not used.
-        """
-        names = ("shape", "n_components", "rank_penalty", "outlier_penalty", "n_starts", "forgetting")
-        return {"transform": self.family, **{name: getattr(self, name) for name in names}}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set some of the parameters.
-
-        Parameters
-        ----------
-        **params : any
-            As in the constructor.
-        """
-        unknown = sorted(params.keys() - self.get_params().keys())
-        if unknown:
-            raise ValueError(f"Aligner has no parameter {unknown[0]!r}; it has {', '.join(self.get_params())}.")
-        for name, value in params.items():
-            setattr(self, "family" if name == "transform" else name, value)
-        return self
-
-    def fit(self, images: Any, y: Any = None, *, starts: Any = None, callback: Callback | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, starts: Any = None, callback: Callback | None = None) -> Self:
         """Align images with each other, and learn what they have in common.
 
         Parameters
         ----------
-        images : array of shape (n, height, width) or (n, height, width, 3), or list of such images
+        X : array of shape (n, height, width) or (n, height, width, 3), list of such images, or rows of pixels
             Bytes, numbers of 16 bits, or numbers from 0 to 1; NaN is what is not known. A list may hold images of
             several sizes. What is aligned of coloured ones is their grey.
         y : ignored
@@ -174,17 +168,15 @@ class Aligner(BaseEstimator):
         callback : callable, optional
             Called with an `unmingle.iterate.Progress` after each round; a true answer ends the search there.
         """
-        self.fit_transform(images, y, starts=starts, callback=callback)
+        self.fit_align(X, starts=starts, callback=callback)
         return self
 
-    def fit_transform(
-        self, images: Any, y: Any = None, *, starts: Any = None, callback: Callback | None = None
-    ) -> Alignment:
+    def fit_align(self, X: Any, *, starts: Any = None, callback: Callback | None = None) -> Alignment:
         """Fit, and give the images as they were aligned with each other.
 
         Parameters
         ----------
-        images, y, starts, callback : any
+        X, starts, callback : any
             As in `fit`.
 
         Returns
@@ -192,40 +184,43 @@ class Aligner(BaseEstimator):
         Alignment
         """
         check_forgetting(self.forgetting)
+        images = self._images(X, reset=True)
         self._learned, done = fit(
             images,
-            self.family,
-            shape=self.shape,
+            self.motion,
+            shape=images.shape[1:] if _are_rows(X) else self.shape,
             starts=starts,
             n_components=self.n_components,
             penalties=(self.rank_penalty, self.outlier_penalty),
+            still=_are_rows(X) and min(images.shape[1:]) < SMALLEST,
             callback=callback,
         )
         self.n_images_seen_ = int(np.sum([not note for note in done.notes]))
         return done
 
-    def partial_fit(self, images: Any, y: Any = None, *, starts: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, starts: Any = None) -> Self:
         """Align some more images, and let the components follow those that could be aligned; the first call fits.
 
         Parameters
         ----------
-        images, y, starts : any
+        X, y, starts : any
             As in `fit`.
         """
         if not hasattr(self, "n_images_seen_"):
-            return self.fit(images, starts=starts)
+            return self.fit(X, starts=starts)
+        forgetting = check_forgetting(self.forgetting)
         self._learned, done = learn_more(
-            self._learned, images, starts, forgetting=check_forgetting(self.forgetting), n_starts=self.n_starts
+            self._learned, self._images(X, reset=False), starts, forgetting=forgetting, n_starts=self.n_starts
         )
         self.n_images_seen_ += int(done.ok.sum())
         return self
 
-    def transform(self, images: Any, starts: Any = None, callback: Callback | None = None) -> Alignment:
+    def align(self, X: Any, starts: Any = None, callback: Callback | None = None) -> Alignment:
         """Align new images, each on its own.
 
         Parameters
         ----------
-        images, starts : any
+        X, starts : any
             As in `fit`.
         callback : callable, optional
             Called with an `unmingle.iterate.Progress` after each image; a true answer leaves the others out.
@@ -236,14 +231,51 @@ class Aligner(BaseEstimator):
             Whose ``ok`` tells which images could be aligned, and ``notes`` why others could not.
         """
         check_is_fitted(self)
-        return apply(self._learned, images, starts, n_starts=self.n_starts, callback=callback)
+        return apply(self._learned, self._images(X, reset=False), starts, n_starts=self.n_starts, callback=callback)
 
-    def starting_parts(self, images: Any, starts: Any = None) -> Alignment:
+    def transform(self, X: Any, starts: Any = None) -> Array:
+        """The aligned images: as rows of pixels if they came so, as an array of images otherwise.
+
+        What an image does not show of the frame is filled with its low-rank part. An image that cannot be aligned is
+        given as it lies where its search started, or ended; `align` tells which these are, and why.
+
+        Parameters
+        ----------
+        X, starts : any
+            As in `fit`.
+
+        Returns
+        -------
+        array of shape (n, height * width), (n, height, width) or (n, height, width, 3)
+        """
+        check_is_fitted(self)
+        images = aligned_images(self._learned, self._images(X, reset=False), starts, n_starts=self.n_starts)
+        if not _are_rows(X):
+            return images
+        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        return images.reshape(len(images), -1).astype(dtype)
+
+    def fit_transform(self, X: Any, y: Any = None, *, starts: Any = None, callback: Callback | None = None) -> Array:
+        """Fit, then transform.
+
+        Parameters
+        ----------
+        X, y, starts, callback : any
+            As in `fit`.
+
+        Returns
+        -------
+        array
+            As from `transform`.
+        """
+        return self.fit(X, starts=starts, callback=callback).transform(X, starts)
+
+    def starting_parts(self, X: Any, starts: Any = None) -> Alignment:
         """Images taken apart as they are, where their search starts: what alignment is to be compared with.
 
         Parameters
         ----------
-        images, starts : any
+        X, starts : any
             As in `fit`.
 
         Returns
@@ -251,7 +283,45 @@ class Aligner(BaseEstimator):
         Alignment
         """
         check_is_fitted(self)
-        return starting_parts(self._learned, images, starts)
+        return starting_parts(self._learned, self._images(X, reset=False), starts)
+
+    def _images(self, X: Any, *, reset: bool) -> Any:
+        """Images as they are; rows of pixels as images of the shape that was given."""
+        if not _are_rows(X):
+            return X
+        floats = like_frame(X, as_floats(X)) if is_frame(X) else as_floats(X)
+        if self.shape is None:
+            raise ValueError(
+                f"Rows of pixels need a shape, as in Aligner(shape=(height, width)); got an array of shape "
+                f"{floats.shape}. Images have shape (n, height, width)."
+            )
+        rows = validate_data(
+            self,
+            floats,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=2 if reset else 1,
+            ensure_min_features=2 if reset else 1,
+        )
+        try:
+            return rows.reshape(len(rows), *self.shape)
+        except ValueError:
+            raise ValueError(
+                f"shape must be that of the images: {rows.shape[1]} pixels do not make images of {self.shape}."
+            ) from None
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(np.prod(self.shape_))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.three_d_array = True
+        tags.input_tags.two_d_array = self.shape is not None
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     @property
     def components_(self) -> Array:
@@ -297,7 +367,8 @@ class Aligner(BaseEstimator):
             Where to; an existing file is replaced once the new one is complete.
         """
         check_is_fitted(self)
-        store.save(path, type(self).__name__, self._to_store())
+        content = self._to_store()
+        store.save(path, type(self).__name__, content, self._schema(content))
 
     def _to_store(self) -> dict[str, Any]:
         init = self.get_params()
@@ -315,3 +386,10 @@ class Aligner(BaseEstimator):
     @classmethod
     def _schema(cls, content: Any) -> Record:
         return cls._rules
+
+
+def _are_rows(X: Any) -> bool:
+    """Whether images come as rows of pixels: a table, or a list of lists of numbers."""
+    if isinstance(X, list | tuple):
+        return bool(X) and np.ndim(X[0]) < 2
+    return is_frame(X) or hasattr(X, "toarray") or (hasattr(X, "__array__") and np.asarray(X).ndim <= 2)

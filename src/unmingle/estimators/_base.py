@@ -16,18 +16,16 @@ from .. import solvers, store
 from .._frames import is_frame, like_frame
 from .._schema import Record
 from .._threads import suited_to
-from .._validation import as_floats, check_matrix, given_penalties, refuse_negative, warn_of_rounding
+from .._validation import as_floats, check_matrix, given_penalties, refuse_negative, warn_of_rounding, within_range
 from ..cells import CellModel, TailLaws
 from ..decomposition import Decomposition, without_bias
+from ..encoder import BEYOND
 from ..iterate import run
 from ..linalg import Units
 from ._detector import RowDetector
 from ._passes import Projector, Wanted
 
 Array = NDArray[np.floating[Any]]
-
-BEYOND = 1e20
-"""Entries beyond so many outlier penalties are cut: outliers they remain, and sums of them do not overflow."""
 
 
 class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, TransformerMixin, BaseEstimator):
@@ -80,7 +78,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
         if not np.isfinite(codes).all():
             raise ValueError("codes must be finite, got NaN or infinity.")
         with suited_to(len(codes) * self.n_features_in_, self.n_components_):
-            return codes @ self._atoms(codes.dtype)
+            return self._low_rank(codes)
 
     def decompose(self, X: Any, *, debias: bool = False) -> Decomposition:
         """Low-rank part, outliers and residual of new samples, each with its own certificate.
@@ -109,12 +107,12 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
         return self._decomposition(data, *self._project(data), frame)
 
     def _decomposition(self, data: Array, codes: Array, gap: Array, frame: Any = None) -> Decomposition:
-        misfit = np.where(np.isnan(data), data.dtype.type(0), data - codes @ self._atoms(data.dtype))
+        misfit = np.where(np.isnan(data), data.dtype.type(0), data - self._low_rank(codes))
         misfit = self._in_scale(misfit)
         rest = self._freed(misfit, self._thresholds(data.dtype))
         with np.errstate(over="ignore"):  # the cost is of the square of the data's scale
             cost = np.sum(rest * (misfit - rest / 2)) + 0.5 * self.rank_penalty_ * np.sum(codes**2)
-        outliers = misfit - rest
+        outliers = within_range(misfit - rest, type(self).__name__)
         if self.column_scale_ is not None:
             outliers *= self.column_scale_.astype(outliers.dtype)
         return self._assembled(data, codes, outliers, cost, gap, frame)
@@ -161,7 +159,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
         check_is_fitted(self)
         data = self._validated(X, reset=False)
         with suited_to(data.size, self.n_components_):
-            deviation = np.abs(data - self._project(data)[0] @ self._atoms(data.dtype))
+            deviation = np.abs(data - self._low_rank(self._project(data)[0]))
         return -float(np.mean(deviation, where=~np.isnan(data))) if not np.isnan(data).all() else 0.0
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -173,7 +171,8 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
             Where to; an existing file is replaced once the new one is complete.
         """
         check_is_fitted(self)
-        store.save(path, type(self).__name__, self._to_store())
+        content = self._to_store()
+        store.save(path, type(self).__name__, content, self._schema(content))
 
     def _to_store(self) -> dict[str, Any]:
         init, fitted = self.get_params(), {name: getattr(self, name) for name in self._learnt}
@@ -291,6 +290,10 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
         with np.errstate(over="ignore", invalid="ignore"):
             return as_wanted and bool(np.isfinite(np.sum(X)))
 
+    def _low_rank(self, codes: Array) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return within_range(codes @ self._atoms(codes.dtype), type(self).__name__)
+
     def _atoms(self, dtype: Any) -> Array:
         return self.components_.astype(dtype, copy=False)
 
@@ -312,7 +315,9 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return units.factors_from_units(result.state.codes), result.state.gap
+        by = type(self).__name__
+        codes, gap = units.factors_from_units(result.state.codes), result.state.gap
+        return within_range(codes, by), within_range(gap, by)
 
     def _scaled_problem(self, X: Array) -> tuple[Units, tuple[Array, Array, float, Array]]:
         """(5) in units in which the largest outlier penalty is about one: the units; X, U', lam_* and lam."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_matrix, check_positive
+from .._validation import check_matrix, check_positive, within_range
 from ._rows import RowModel
 
 Array = NDArray[np.floating[Any]]
@@ -67,7 +67,7 @@ class RowDetector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        return self._row_model().score(data)
+        return within_range(self._row_model().score(data), type(self).__name__)
 
     def decision_function(self, X: Any) -> Array:
         """`score_samples` less `offset_`: below 0 for outliers.
@@ -182,7 +182,10 @@ class RowDetector(OutlierMixin, BaseEstimator):
         fields = dict(content)
         self._offset = float(fields.pop("offset"))
         self._seen = int(fields.pop("described")), float(fields.pop("smallest")), float(fields.pop("largest"))
-        self._rows, self._stale = RowModel(**fields), False
+        rows = RowModel(**fields)
+        if (rows.marks[:, 1] <= 0).any() or rows.law[1] <= 0:
+            raise ValueError("the spread of scores should be above 0")
+        self._rows, self._stale = rows, False
 
     def _validated(self, X: Any, *, reset: bool) -> Array:
         raise NotImplementedError

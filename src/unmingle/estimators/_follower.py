@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import store
+from .._rollback import unchanged_on_error
 from .._threads import suited_to
 from .._validation import (
     as_floats,
@@ -18,6 +19,7 @@ from .._validation import (
     check_optional_forgetting,
     generator,
     given_penalties,
+    within_range,
 )
 from ..iterate import Callback, Progress
 from ..online import Tracker, TrackerSettings
@@ -114,7 +116,7 @@ class StreamTransformer(RobustTransformer):
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from one more sample or block of samples; a frozen model stays as it is.
+        """Learn from one more sample or block of samples; a frozen model stays as it is, and so does one that fails.
 
         Parameters
         ----------
@@ -123,18 +125,25 @@ class StreamTransformer(RobustTransformer):
         y : ignored
             Not used.
         """
-        if getattr(self, "_tracker", None) is None:
-            self._start("")
-        if _is_one_sample(X):
-            X = np.reshape(X, (1, -1))
-        X = self._validated(X, reset=self._tracker is None)
-        if not getattr(self, "frozen_", False):
-            if self._tracker is not None:
-                self._tracker.use(self._settings())
-            for batch in batches(X, check_count(self.batch_size, "batch_size")):
-                self._learn(batch)
-            self._publish()
+        with unchanged_on_error(self):
+            if getattr(self, "_tracker", None) is None:
+                self._start("")
+            if _is_one_sample(X):
+                X = np.reshape(X, (1, -1))
+            X = self._validated(X, reset=self._tracker is None)
+            if not getattr(self, "frozen_", False):
+                self._follow(X)
         return self
+
+    def _follow(self, X: Array) -> None:
+        """Learn from samples, with a copy of what learns."""
+        self._recent = self._recent.copied()
+        if self._tracker is not None:
+            self._tracker = self._tracker.copied()
+            self._tracker.use(self._settings())
+        for batch in batches(X, check_count(self.batch_size, "batch_size")):
+            self._learn(batch)
+        self._publish()
 
     def freeze(self, frozen: bool = True) -> Self:
         """Stop learning: `partial_fit` changes nothing any more, not a bit. ``freeze(False)`` goes on learning.
@@ -219,6 +228,7 @@ class StreamTransformer(RobustTransformer):
         """Set the attributes from the state of the tracker, in the units of the data."""
         tracker = cast(Tracker, self._tracker)
         self.components_, self.rank_penalty_, self.outlier_penalty_, self.noise_level_ = tracker.learnt
+        within_range(self.components_, type(self).__name__)
         self.n_components_ = len(self.components_)
         self.n_samples_seen_, self.n_jumps_ = tracker.n_seen, tracker.n_jumps
         self.frozen_ = getattr(self, "frozen_", False)

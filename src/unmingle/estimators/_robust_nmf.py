@@ -18,7 +18,7 @@ from .._validation import (
     given_penalties,
 )
 from ..cells import column_scales, refit
-from ..decomposition import decompose, refuse_vanishing, thresholds, warn_unfinished
+from ..decomposition import refuse_vanishing, solve, thresholds, warn_unfinished
 from ..iterate import Callback, Result, run
 from ..linalg import Units
 from ..penalties import noise_level, nonnegative_from_noise, outlier_penalty_beside
@@ -250,7 +250,7 @@ class RobustNMF(RobustTransformer):
         if self.n_components is not None:
             return min(self.n_components, *X.shape)
         given = {"rank_penalty": self.rank_penalty, "outlier_penalty": self.outlier_penalty}
-        return max(1, decompose(X, **given, tol=_ROUGH, random_state=rng).rank)
+        return max(1, solve(X, **given, tol=_ROUGH, random_state=rng).rank)
 
     def _penalties(self, X: Array, units: Units, q: int, rng: np.random.Generator) -> tuple[float, Any]:
         """Both penalties, in the units of the data, of X in ``units``."""

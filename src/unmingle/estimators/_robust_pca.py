@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._threads import suited_to
-from .._validation import check_choice, check_matrix
+from .._validation import check_choice
 from ..cells import refit
-from ..decomposition import decompose
+from ..decomposition import solve
 from ..iterate import Callback
 from ._base import Array, RobustTransformer
 from ._passes import Found
@@ -168,8 +168,8 @@ class RobustPCA(RobustTransformer):
         """
         check_choice(self.solver, "solver", ("alternating", "proximal"))
         self._contamination()
-        X = check_matrix(self._validated(X, reset=True))
-        part = decompose(
+        X = self._to_learn_from(X)
+        part = solve(
             X,
             n_components=self.n_components,
             rank_penalty=self.rank_penalty,

@@ -37,25 +37,27 @@ _PER_FEATURE = Array(FLOATS, "m", low=LEAST)
 _PENALTIES = Either(OneOf("auto"), POSITIVE, _PER_FEATURE)
 _PARTS = Array(FLOATS, "q", "m", low=0.0)
 _NAMES = Record({"names": Each(Text(), Size("m"))})
+_RELATIVE = 1e30
+"""What numbers in units of their own are at most."""
 _CELLS = Record(
     {
         "components": Array(("float64",), "atoms of cells", "m"),
         "noise": Array(("float64",), "m", low=LEAST),
-        "centre": Array(("float64",), "atoms of cells"),
-        "degrees": Array(("float64",), "m", low=1.0),
-        "widths": Array(("float64",), "m", low=LEAST),
+        "centre": Array(("float64",), "atoms of cells", low=-_RELATIVE, high=_RELATIVE),
+        "degrees": Array(("float64",), "m", low=1.0, high=_RELATIVE),
+        "widths": Array(("float64",), "m", low=1 / _RELATIVE, high=_RELATIVE),
     }
 )
 _ROWS = Record(
     {
         "scale": Array(("float64",), "m", low=LEAST),
-        "centre": Array(("float64",), "m"),
-        "loadings": Array(("float64",), "atoms of rows", "m"),
-        "noise": Array(("float64",), "m", low=LEAST),
-        "white": Array(("float64",), "atoms of rows", "atoms of rows"),
-        "marks": Array(("float64",), 3, 2),
-        "law": Array(("float64",), 2),
-        "offset": Number(-np.inf, 0.0),
+        "centre": Array(("float64",), "m", low=-_RELATIVE, high=_RELATIVE),
+        "loadings": Array(("float64",), "atoms of rows", "m", low=-_RELATIVE, high=_RELATIVE),
+        "noise": Array(("float64",), "m", low=1e-6, high=_RELATIVE),
+        "white": Array(("float64",), "atoms of rows", "atoms of rows", low=-_RELATIVE, high=_RELATIVE),
+        "marks": Array(("float64",), 3, 2, low=-_RELATIVE, high=_RELATIVE),
+        "law": Array(("float64",), 2, low=-_RELATIVE, high=_RELATIVE),
+        "offset": Number(-(_RELATIVE**3), 0.0),
         "described": Count(),
         "smallest": Number(-np.inf, np.inf),
         "largest": Number(-np.inf, np.inf),

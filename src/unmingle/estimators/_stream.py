@@ -21,6 +21,12 @@ class RecentRows:
         self._least = least
         self._blocks: deque[NDArray[Any]] = deque()
 
+    def copied(self) -> "RecentRows":
+        """The same rows, to go on from."""
+        other = RecentRows(self._least)
+        other._blocks = self._blocks.copy()
+        return other
+
     def add(self, block: NDArray[Any]) -> None:
         """Keep a copy of a block, and drop those before it that are not needed any more."""
         most = self._most(block.shape[1])

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..encoder import Encoder, exact_answer
+from ..encoder import BEYOND, Encoder, exact_answer
 from ..linalg import Units
 from ..online import Statistics
-from ._base import BEYOND, Array
+from ._base import Array
 
 _REACH = 3.0
 """Largest entries of the low-rank part beyond which entries are cut: the exact answer is the same."""

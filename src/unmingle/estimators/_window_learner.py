@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._rollback import unchanged_on_error
 from .._threads import suited_to
 from .._validation import check_count, check_matrix, check_optional_forgetting
 from ..encoder import Encoder, robust_weights
@@ -41,6 +42,10 @@ class WindowLearner(RobustTransformer):
         y : array of shape (n_samples, 2, n_features), optional
             As in `fit`.
         """
+        with unchanged_on_error(self):
+            return self._taken_in(X, y)
+
+    def _taken_in(self, X: Any, y: Any) -> Self:
         step = check_count(self.window_step, "window_step")
         X = self._validated(X, reset=not hasattr(self, "n_features_in_"))
         news = Rows(X, self._sources(X, y))

@@ -10,7 +10,7 @@ from scipy import linalg
 
 from .. import solvers
 from ..encoder import Encoder
-from ..linalg import Units
+from ..linalg import Units, solvable
 from ._nonnegative import nonnegative_step, scale_atoms
 from ._statistics import Balanced, Statistics, balance, block_coordinate_step, direct_step, recursive_step
 
@@ -109,7 +109,7 @@ class Dictionary:
         if self.nonnegative:
             wide, free = self.components.astype(np.float64), codes > 0
             systems = (wide @ wide.T) * (free[:, :, None] & free[:, None]) + lam_star * np.eye(len(wide))
-            taken = lam_star * np.linalg.solve(systems, codes[:, :, None])[:, :, 0]
+            taken = lam_star * np.linalg.solve(solvable(systems), codes[:, :, None])[:, :, 0]
             return np.maximum(codes + taken, 0).astype(codes.dtype)
         sizes = np.einsum("ij,ij->i", self.components, self.components)
         return codes * np.minimum(1 + lam_star / np.maximum(sizes, np.finfo(sizes.dtype).tiny), 2).astype(codes.dtype)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import solvers
 from .._validation import generator
-from ..decomposition import Decomposition, decompose
+from ..decomposition import Decomposition, solve
 from ..iterate import run
 from ..linalg import Units
 from ..objective import nonnegative_stationarity
@@ -43,7 +43,7 @@ def robust_start(
         rank_penalty = from_noise(noise_level(X, rng, at_most=n_components), *X.shape).rank_penalty or 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        part = decompose(
+        part = solve(
             X,
             n_components=n_components,
             rank_penalty=rank_penalty,

@@ -1,5 +1,6 @@
 """The tracker: state and recurrence."""
 
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, NamedTuple, Self
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels, solvers
-from ..decomposition import Decomposition
+from ..decomposition import Decomposition, refuse_vanishing
 from ..linalg import Units, leading_direction
 from ..penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
 from ._dictionary import Dictionary
@@ -129,6 +130,13 @@ class Tracker:
         tracker.dictionary.adopt(components, statistics)
         tracker._begin(n_seen, *noise)
         return tracker
+
+    def copied(self) -> Self:
+        """The same state, to go on from."""
+        other = copy(self)
+        other.rng, other.dictionary, other.noise = deepcopy(self.rng), copy(self.dictionary), copy(self.noise)
+        other.reach = self.reach.copy()
+        return other
 
     def __post_init__(self) -> None:
         self._some = solvers.some_features(self.dictionary.n_features, _SAMPLED)
@@ -367,8 +375,11 @@ class Tracker:
 
     def _given_penalties(self) -> tuple[float | None, Any]:
         """The penalties that were given, in the units of the tracker."""
-        units = self._known_units
-        return units.to_units(self.settings.rank_penalty), units.to_units(self.settings.outlier_penalty)
+        units, settings = self._known_units, self.settings
+        penalties = units.to_units(settings.rank_penalty), units.to_units(settings.outlier_penalty)
+        given = [1.0 if one is None else one for one in penalties]
+        refuse_vanishing(given[0], np.asarray(given[1], np.float64))
+        return penalties
 
     def use(self, settings: TrackerSettings) -> None:
         """Go on with other settings."""

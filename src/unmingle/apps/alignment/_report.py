@@ -15,7 +15,7 @@ MOST_ROWS = 40
 """Images on a page that can still be looked through."""
 
 
-def report_page(name: str, folder: Folder, done: Alignment, before: NDArray[np.float32], transform: str) -> str:
+def report_page(name: str, folder: Folder, done: Alignment, before: NDArray[np.float32], motion: str) -> str:
     """The whole page: mean images before and after, and a row for each image.
 
     Parameters
@@ -36,7 +36,7 @@ def report_page(name: str, folder: Folder, done: Alignment, before: NDArray[np.f
     parts = [
         f"<h1>{escape(name)}</h1>",
         report.paragraph(
-            f"{counted(len(good), 'image')} aligned by {transform}, each taken apart into what all have in common "
+            f"{counted(len(good), 'image')} aligned by {motion}, each taken apart into what all have in common "
             "and what stands out.",
             "lead",
         ),

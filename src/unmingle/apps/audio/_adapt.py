@@ -1,5 +1,6 @@
 """Adapt to this song: spectra of the accompaniment, learnt while it plays or from a passage without voice."""
 
+from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..._validation import check_count
 from ._factors import nmf_of
 from ._method import Method, Parts
 from ._penalties import for_level_one
-from ._spectra import SPECTRA, Spectra
+from ._spectra import LOUDEST, SPECTRA, Spectra
 from ._stft import BINS
 
 Array = NDArray[Any]
@@ -89,11 +90,11 @@ class Adaptive(Method):
 
     def _take_in(self, block: Array) -> None:
         """Let frames wait until they are a lesson."""
-        self._waiting.extend(block)
+        self._waiting = [*self._waiting, *block]
         if len(self._waiting) == BATCH:
             lesson, self._waiting = np.stack(self._waiting), []
             if lesson.any():
-                self._spectra = self._spectra or Spectra.none(lesson.shape[1])
+                self._spectra = copy(self._spectra) or Spectra.none(lesson.shape[1])
                 self._spectra.learn(lesson, self.n_components, self._penalties)
 
     def _to_store(self) -> dict[str, Any]:
@@ -120,5 +121,5 @@ class Adaptive(Method):
 
     @classmethod
     def _schema(cls, content: Any) -> Rule:
-        frames, taught = (Rows(("float32",), count, "m", low=0.0) for count in ("frames", "taught"))
+        frames, taught = (Rows(("float32",), count, "m", low=0.0, high=LOUDEST) for count in ("frames", "taught"))
         return Record({"n_components": Count(1, BINS)}, {"waiting": frames, "taught": taught, "spectra": SPECTRA})

@@ -85,7 +85,7 @@ class VoiceModel(Method):
                 group: {name: part.astype(np.float16) for name, part in parts.items()}
                 for group, parts in content["encoder"].items()
             }
-        store.save(path, KIND, content)
+        store.save(path, KIND, content, self._schema(content))
 
     def _network_to_store(self) -> dict[str, Any]:
         return {"encoder": self.encoder_._to_store(), "usual": self.usual, "card": self.card_}
@@ -103,8 +103,8 @@ class VoiceModel(Method):
 
     @classmethod
     def _schema(cls, content: Any) -> Rule:
-        state = Numbers(("float32",), "q", low=0.0)
-        usual = Numbers(("float32",), "m", low=1e-6)
+        state = Numbers(("float32",), "q", low=0.0, high=1e6)
+        usual = Numbers(("float32",), "m", low=1e-6, high=1e6)
         return Record({"encoder": SEQUENCE_ENCODER, "usual": usual, "card": Table()}, {"state": state})
 
 

@@ -10,6 +10,8 @@ from ..._validation import as_floats
 Array = NDArray[Any]
 
 MOST_CHANNELS = 64
+LOUDEST = 1e12
+"""Samples at most: powers of their spectra are far from the largest float32."""
 
 
 def as_samples(samples: Any, name: str = "samples") -> tuple[Array, bool]:
@@ -26,4 +28,8 @@ def as_samples(samples: Any, name: str = "samples") -> tuple[Array, bool]:
     if not np.isfinite(samples).all():
         place = int(np.argmin(np.isfinite(samples).all(axis=1)))
         raise ValueError(f"{name} must be finite, got {samples[place].tolist()} at sample {place}.")
+    if np.max(np.abs(samples), initial=0.0) > LOUDEST:
+        raise ValueError(
+            f"{name} must be at most {LOUDEST:g}, got {np.max(np.abs(samples)):g}; sound is within [-1, 1]."
+        )
     return samples, flat

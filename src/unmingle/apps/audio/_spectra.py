@@ -29,13 +29,16 @@ _EXACT = 1e-4
 _FADED = 1e-3
 """Spectra that weigh less than this share of the rank penalty are dropped."""
 
+LOUDEST = 1e6
+"""Frames are over their running level: even the first after silence is far below this many times it."""
+_MOST = LOUDEST**3
 SPECTRA = Record(
     {
-        "components": Rows(("float32",), "q", "m", low=0.0),
-        "first": Rows(("float32",), "first", "m", low=0.0),
-        "A": Rows(("float64",), "q", "q", low=0.0),
-        "B": Rows(("float64",), "q", "m"),
-        "weight": Number(0.0),
+        "components": Rows(("float32",), "q", "m", low=0.0, high=LOUDEST),
+        "first": Rows(("float32",), "first", "m", low=0.0, high=LOUDEST),
+        "A": Rows(("float64",), "q", "q", low=0.0, high=_MOST),
+        "B": Rows(("float64",), "q", "m", low=-_MOST, high=_MOST),
+        "weight": Number(0.0, _MOST),
         "decay": Number(0.0, 1.0),
     }
 )

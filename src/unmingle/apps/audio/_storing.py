@@ -9,7 +9,7 @@ from ..._schema import Array, Count, Flag, Number, OneOf, Record, Rule, maybe
 from ._engine import Stems
 from ._level import Level
 from ._methods import METHODS
-from ._samples import MOST_CHANNELS
+from ._samples import LOUDEST, MOST_CHANNELS
 from ._stft import HIGHEST, LOWEST, Frames
 
 if TYPE_CHECKING:
@@ -23,8 +23,16 @@ _SETTINGS: dict[str, Rule] = {
     "rate": Number(LOWEST, HIGHEST),
     "channels": Count(1, MOST_CHANNELS),
     "low_latency": Flag(),
-    "high_pass": maybe(Number(0.0)),
+    "high_pass": maybe(Number(0.0, HIGHEST)),
 }
+
+
+_LOUDEST_BIN = 1e6 * LOUDEST
+"""Magnitudes of spectra at most, and sums of a few frames."""
+
+
+def _samples(count: str) -> Rule:
+    return Array(("float32",), count, "channels", low=-_LOUDEST_BIN, high=_LOUDEST_BIN)
 
 
 def to_store(stream: "Stream") -> dict[str, Any]:
@@ -53,10 +61,10 @@ def schema_of(content: dict[str, Any]) -> Record:
             "settings": Record(_SETTINGS),
             "method": OneOf(*STREAMING),
             "state": kind._schema(content.get("state")),
-            "level": Record({"power": Number(0.0), "age": Count()}),
+            "level": Record({"power": Number(0.0, _LOUDEST_BIN**2), "age": Count()}),
             "early": Count(),
-            **{name: Array(("float32",), name, "channels") for name in ("held", "tail", "sound")},
-            **{name: Array(("float32",), "out", "channels") for name in ("voice", "music")},
+            **{name: _samples(name) for name in ("held", "tail", "sound")},
+            **{name: _samples("out") for name in ("voice", "music")},
         }
     )
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import store
+from ..._rollback import unchanged_on_error
 from ..._schema import Rule
 from ..._validation import check_count
 from ._engine import Engine, Stems
@@ -97,8 +98,9 @@ class Stream:
             ``voice`` and ``music`` of the shape of the block; they add up to what came ``latency`` samples ago.
         """
         samples, flat = self._checked(block, "block")
-        count = len(samples)
-        found = self._engine.push(samples)
+        count, engine = len(samples), self._engine
+        with unchanged_on_error(engine, engine.analysis, engine.synthesis, self._level, self.method):
+            found = engine.push(samples)
         known = [np.concatenate(pair) for pair in zip(self._out, found, strict=True)]
         self._out = Stems(*(part[count:] for part in known))
         return Stems(*(part[:count, 0] if flat else part[:count] for part in known))
@@ -140,7 +142,8 @@ class Stream:
         path : path
             Where to; an existing file is replaced once the new one is complete.
         """
-        store.save(path, KIND, self._to_store())
+        content = self._to_store()
+        store.save(path, KIND, content, self._schema(content))
 
     def _to_store(self) -> dict[str, Any]:
         return to_store(self)

@@ -41,6 +41,8 @@ NOISE_FALL = 0.5
 """How much slower it falls, so that a tree is remembered between two gusts."""
 PROBES = 1000
 """Entries, drawn once, that the typical noise and the light are judged by."""
+_BEHIND = 1e3
+"""By how much components may have grown since the step was found."""
 REFRESH_EVERY = 32
 """Frames that are learnt before what depends on all components is brought up to date; twice as many cost F."""
 MOST_COMPONENTS = 100
@@ -116,6 +118,7 @@ class Background:
             zeros=self.zeros,
         )
         if self.step.size:
+            self._check_step()
             self._show()
         else:
             self._refresh()
@@ -316,13 +319,22 @@ class Background:
             zeros=self.zeros,
         )
 
-    def _refresh(self) -> None:
-        """Bring up to date what depends on all components and on the noise."""
-        self.learnt = 0
+    def _system(self) -> NDArray[np.float64]:
+        """U'U + lam_* I, over the pixels that codes are found from."""
         atoms = np.take(self.components, self.spread, axis=1) if self.spread.size else self.components[:, : self.pixels]
         with suited_to(atoms.size):
             gram = (atoms @ atoms.T).astype(np.float64)
-        self.step = np.linalg.inv(gram + self.code_penalty * np.eye(len(gram))).astype(np.float32)
+        return gram + self.code_penalty * np.eye(len(gram))
+
+    def _check_step(self) -> None:
+        """Refuse a step of other components: it is somewhat behind them, but codes must not grow without bound."""
+        if np.abs(np.linalg.eigvals(self.step @ self._system())).max() > _BEHIND:
+            raise ValueError("the step should be that of the components")
+
+    def _refresh(self) -> None:
+        """Bring up to date what depends on all components and on the noise."""
+        self.learnt = 0
+        self.step = np.linalg.inv(self._system()).astype(np.float32)
         self.outlier_penalty = OUTLIERS_FROM * max(self.noise, LEAST_NOISE)
         self._show()
 

@@ -30,8 +30,8 @@ def stabiliser_rules(dtypes: tuple[str, ...]) -> Record:
         {
             "reference": Rows(dtypes, "entries", low=0.0, high=1.0),
             "age": Count(),
-            "matrix": Rows(("float64",), 3, 3),
-            "light": Rows(("float64",), 2),
+            "matrix": Rows(("float64",), 3, 3, low=-1e6, high=1e6),
+            "light": Rows(("float64",), 2, low=-1e6, high=1e6),
             "usual": Number(0.0, 1.0),
         }
     )

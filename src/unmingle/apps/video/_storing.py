@@ -55,12 +55,15 @@ _SETTING_RULES: dict[str, Rule] = {
 }
 _LATER_RULES: dict[str, Rule] = {"stabilise": OneOf(None, *STABILISERS)}
 """Settings that older files do not have."""
+_MOST = 1e6
+"""Pixels are at most 1: no number of a background is near this."""
 _NUMBERS = Record(
-    {"weight": Number(1e-9), "outlier_penalty": Number(0.0), "learnt": Count()}, {"stride": Count(1, 2**20)}
+    {"weight": Number(1e-9, _MOST**2), "outlier_penalty": Number(0.0, _MOST), "learnt": Count()},
+    {"stride": Count(1, 2**20)},
 )
 _SCENE_CHANGE = Record(
-    {"usual": Number(), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()},
-    {"before": Number()},
+    {"usual": Number(0.0, 1.0), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()},
+    {"before": Number(0.0, 1.0)},
 )
 _CAMERA = Record({"moves": Count(), "moving": Flag(), "strikes": Count()})
 _SIDE = Count(1, 2**20)
@@ -100,7 +103,7 @@ def schema_of(content: dict[str, Any]) -> Record:
     dtype = tuple(name for name in DTYPES if name == content.get("dtype")) or DTYPES
     kept: dict[str, Rule] = {"lights" if has_model else "first": Rows(dtype, "frames", "m", low=0.0, high=1.0)}
     if has_model:
-        kept |= {"usual": Rows(("float32",), "q"), "stabiliser": stabiliser_rules(dtype)}
+        kept |= {"usual": Rows(("float32",), "q", low=-_MOST, high=_MOST), "stabiliser": stabiliser_rules(dtype)}
     return Record(
         {
             **(_background_rules(dtype) if has_model else {}),
@@ -121,16 +124,16 @@ def schema_of(content: dict[str, Any]) -> Record:
 def _background_rules(dtype: tuple[str, ...]) -> dict[str, Rule]:
     """The compiled loops rely on these sizes and types."""
     return {
-        "components": Rows(("float32",), "q", "m"),
-        "codes": Rows(("float32",), "q"),
-        "variance": Rows(("float32",), "m", low=0.0),
-        "squares": Rows(("float64",), "q", "q"),
+        "components": Rows(("float32",), "q", "m", low=-_MOST, high=_MOST),
+        "codes": Rows(("float32",), "q", low=-_MOST, high=_MOST),
+        "variance": Rows(("float32",), "m", low=0.0, high=_MOST),
+        "squares": Rows(("float64",), "q", "q", low=-(_MOST**2), high=_MOST**2),
         "last": Rows(dtype, "m", low=0.0, high=1.0),
         "last_deviation": Rows(dtype, "m", low=-1.0, high=1.0),
         "seen": Rows(("uint16",), "pixels"),
         "waited": Rows(("uint16",), "pixels"),
         "sample": Rows(("int32",), "sample"),
-        "step": Rows(("float32",), "q", "q"),
+        "step": Rows(("float32",), "q", "q", low=-_MOST, high=_MOST),
     }
 
 
@@ -152,7 +155,7 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
     if content["shape"] is not None:
         shape = content["shape"]
         form = FrameFormat("grey" if len(shape) == 2 else "colours", shape[0], shape[1], np.dtype(content["dtype"]))
-        if parts or first.size:
+        if parts or "first" in content:
             _check_sizes(form, parts, first)
         stream._open(form)
         if parts:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import store
-from ..._schema import Rule
+from ..._schema import LEAST, Rule
 from ..._threads import suited_to
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
 from ...encoder import MOST_LAYERS, Encoder
@@ -157,8 +157,8 @@ class Stream:
 
     @false_alarm_rate.setter
     def false_alarm_rate(self, rate: float) -> None:
-        if not check_share(rate, "false_alarm_rate") > 0:
-            raise ValueError("false_alarm_rate must be above 0.")
+        if check_share(rate, "false_alarm_rate") < LEAST:
+            raise ValueError(f"false_alarm_rate must be above 0, got {rate!r}.")
         self._false_alarm_rate = float(rate)
         self._set_thresholds()
 
@@ -205,16 +205,23 @@ class Stream:
         Separation
             Its frame is the given one, not a copy.
         """
-        pixels = self._checked(frame)
-        known = None if known_foreground is None else known_pixels(self._ready_detector().format, known_foreground)
-        index = self.n_frames
-        time = float(index) if time is None else float(time)
+        before = self._detector, self._first, self._model, self._stabiliser.place
+        try:
+            pixels = self._checked(frame)
+            known = None if known_foreground is None else known_pixels(self._ready_detector().format, known_foreground)
+            index = self.n_frames
+            time = float(index) if time is None else float(time)
+            if self._model is None:
+                found = self._collect(pixels, index, time)
+            else:
+                if self.frozen_:
+                    self._scene_change.left = 0
+                found = self._separated(self._model, pixels, index, time, known, learn=not self.frozen_)
+        except BaseException:
+            self._detector, self._first, self._model, self._stabiliser.place = before
+            raise
         self.n_frames += 1
-        if self._model is None:
-            return self._collect(pixels, index, time)
-        if self.frozen_:
-            self._scene_change.left = 0
-        return self._separated(self._model, pixels, index, time, known, learn=not self.frozen_)
+        return found
 
     def inspect(self, frame: Any, time: float = 0.0) -> Separation:
         """Separate a frame without learning from it; the stream stays as it was."""
@@ -304,7 +311,7 @@ class Stream:
         if self._camera.moving and self._first:
             laid = self._stabiliser.laid_over(self._first[-1], row, form)
             self._first = [] if lost_between(self._first[-1], laid, form) > MOST else self._first
-        self._first.append(row)
+        self._first = [*self._first, row]
         state: State = "moving" if self._camera.moving and len(self._first) == 1 else "starting"
         if len(self._first) >= self.start_size:
             rows, self._first, self._camera.moving = np.stack(self._first), [], False
@@ -381,7 +388,8 @@ class Stream:
         path : path
             Where to; an existing file is replaced once the new one is complete.
         """
-        store.save(path, KIND, self._to_store())
+        content = self._to_store()
+        store.save(path, KIND, content, self._schema(content))
 
     def _to_store(self) -> dict[str, Any]:
         return to_store(self)
