@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import unmingle
 from unmingle._validation import EXTRAS
 
 HEAVY = ["numpy", "scipy", "sklearn", "numba", "safetensors"]
@@ -133,6 +134,28 @@ X[3, 4] += 10
 def test_a_missing_package_is_named_with_its_command(package, extra, told):
     done = python(f"from unmingle._validation import require; require({package!r}, {extra!r})", hide=True)
     assert done.stderr.splitlines()[-1] == f"ImportError: This needs {told}"
+
+
+@pytest.mark.parametrize(
+    ("module", "told"),
+    [
+        ("export", "This needs onnx, which is not installed: pip install onnx onnxruntime"),
+        ("distributed", "This needs Dask, which is not installed: pip install 'dask[array]' distributed zarr"),
+    ],
+)
+def test_modules_that_need_a_package_name_its_command(module, told):
+    for statement in (
+        f"import unmingle.{module}",
+        f"from unmingle import {module}",
+        f"import unmingle; unmingle.{module}",
+    ):
+        assert python(statement, hide=True).stderr.splitlines()[-1] == f"ImportError: {told}"
+
+
+def test_only_public_names_are_listed():
+    listed = python("import unmingle, unmingle.solvers; print(*dir(unmingle))").stdout.split()
+    assert set(listed) == {*unmingle.__all__, "__version__"}
+    assert all(hasattr(unmingle, name) for name in listed)
 
 
 def test_the_packages_named_are_those_of_the_extras():

@@ -6,6 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
 from os import PathLike
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,11 @@ def _is_there(package: str) -> bool:
         return find_spec(package) is not None
     except ImportError:
         return False
+
+
+def is_missing(path: Path) -> str:
+    """Why there is nothing at a path, in a few words after its name."""
+    return "is a link that leads nowhere" if path.is_symlink() else "does not exist"
 
 
 def first_cause(error: BaseException) -> BaseException:

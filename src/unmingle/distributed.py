@@ -15,17 +15,14 @@ from functools import reduce
 from math import ceil
 from typing import Any, NamedTuple, TypeVar
 
-import dask.array as da
 import numpy as np
-from dask.base import compute
-from dask.delayed import delayed
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from . import kernels, solvers
 from ._threads import suited_to
-from ._validation import check_count, check_positive
+from ._validation import check_count, check_positive, require
 from .estimators import Distributable, Found, Projector, Wanted
 from .iterate import Callback, Result, run
 from .linalg import Units, empty_apart
@@ -41,6 +38,12 @@ from .online import (
     scale_atoms,
 )
 from .penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
+
+require("dask.array", "dask")
+
+import dask.array as da  # noqa: E402
+from dask.base import compute  # noqa: E402
+from dask.delayed import delayed  # noqa: E402
 
 __all__ = ["LazyDecomposition", "decompose", "fit"]
 

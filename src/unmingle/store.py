@@ -30,7 +30,7 @@ from ._schema import MismatchError, Rule, check
 from ._tree import DEEPEST, is_deep
 from ._tree import put_together as put_together
 from ._tree import take_apart as take_apart
-from ._validation import is_panic
+from ._validation import is_missing, is_panic
 
 FORMAT_VERSION = 2
 MIGRATIONS: dict[int, Mapping[str, _migrations.Step]] = {1: _migrations.FROM_1}
@@ -345,7 +345,7 @@ def _checksum(description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 def _opened(path: str | PathLike[str]) -> Iterator[Any]:
     try:
         if not Path(path).exists():
-            raise StoreError(f"{path} does not exist.")
+            raise StoreError(f"{path} {is_missing(Path(path))}.")
         if not Path(path).is_file():
             raise StoreError(f"{path} is not a file.")
         with safe_open(path, framework="numpy") as file:

@@ -154,8 +154,12 @@ main()
 
 
 @POSIX
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
-def test_an_interrupt_keeps_what_is_finished_and_nothing_else(song, tmp_path, number, code):
+@pytest.mark.parametrize(
+    ("number", "code", "verb"),
+    [(signal.SIGINT, 130, "Interrupted"), (signal.SIGTERM, 143, "Terminated")],
+    ids=["Ctrl-C", "SIGTERM"],
+)
+def test_an_interrupt_keeps_what_is_finished_and_nothing_else(song, tmp_path, number, code, verb):
     write_sound(tmp_path / "a.wav", tones(1.0))
     write_sound(tmp_path / "long.wav", tones(1200.0))
     process = subprocess.Popen([sys.executable, "-c", LONG], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
@@ -165,7 +169,7 @@ def test_an_interrupt_keeps_what_is_finished_and_nothing_else(song, tmp_path, nu
     process.send_signal(number)
     _, err = process.communicate()
     assert process.returncode == code
-    assert err == "Interrupted; 1 of 2 songs are finished and kept; the others are not.\n"
+    assert err == f"{verb}; 1 of 2 songs are finished and kept; the others are not.\n"
     assert files(tmp_path / "stems") == ["a.music.flac", "a.voice.flac"]
 
 

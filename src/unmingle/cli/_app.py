@@ -12,7 +12,7 @@ from .. import __version__
 from .._validation import is_panic
 from . import align, apply, audio, decompose, demo, export, fit, info, reproduce, train, train_audio, video
 from ._shared import console
-from ._shared.interrupts import exit_code
+from ._shared.interrupts import exit_code, heeding_termination, what_happened
 
 USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 """Of click, which typer may carry within itself."""
@@ -31,9 +31,10 @@ class Plain(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit with code 1 after a failure, 130 after an interrupt."""
         try:
-            return super().invoke(ctx)
+            with heeding_termination():
+                return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            console.say("Interrupted; incomplete results are not kept.")
+            console.say(f"{what_happened(error)}; incomplete results are not kept.")
             raise typer.Exit(exit_code(error)) from None
         except USAGE_ERROR as error:
             error.message = error.message.removeprefix("Value error, ")  # of pydantic, for a word that is not known

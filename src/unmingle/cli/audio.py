@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ._shared import console
-from ._shared.interrupts import Interrupts, exit_code
+from ._shared.interrupts import Interrupts, exit_code, what_happened
 from ._shared.options import Json, Quiet, one_of, suffixed
 from ._shared.paths import ready_folder
 
@@ -223,7 +223,8 @@ def _separate(
                 if not quiet and not as_json:
                     console.show(console.facts(song.facts), **song.written, **({"report": page} if page else {}))
         except KeyboardInterrupt as interrupt:
-            console.say(f"Interrupted; {len(done)} of {len(plans)} songs are finished and kept; the others are not.")
+            kept = f"{len(done)} of {len(plans)} songs are finished and kept; the others are not."
+            console.say(f"{what_happened(interrupt)}; {kept}")
             raise typer.Exit(exit_code(interrupt)) from None
     if as_json:
         console.print_json({"songs": done, "failures": [str(failure) for failure in failures]})

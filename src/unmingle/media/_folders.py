@@ -4,6 +4,7 @@ import re
 from os import PathLike
 from pathlib import Path
 
+from .._validation import is_missing
 from ._errors import MediaError
 
 
@@ -15,7 +16,7 @@ def files_of(folder: str | PathLike[str], suffixes: frozenset[str], what: str) -
     """
     place = Path(folder)
     if not place.is_dir():
-        raise MediaError(f"{folder} is not a folder.")
+        raise MediaError(f"{folder} {'is not a folder' if place.exists() else is_missing(place)}.")
     paths = [path for path in place.iterdir() if path.suffix.lower() in suffixes and path.is_file()]
     paths = [path for path in paths if not path.name.startswith(".")]
     if not paths:

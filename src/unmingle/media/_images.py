@@ -71,6 +71,8 @@ def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -
 def _opened(path: str | PathLike[str]) -> Iterator[Any]:
     """An image of Pillow, turned upright; whatever fails until it is closed is told in one sentence."""
     pillow, turning = require("PIL.Image", "media"), require("PIL.ImageOps", "media")
+    if Path(path).exists() and not Path(path).is_file():
+        raise MediaError(f"{path} is not a file; expected an image.")
     try:
         with pillow.open(path, formats=_FORMATS) as file:
             check_extent(str(path), file.height, file.width)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_positive
+from .._validation import check_positive, is_missing
 from ._arrays import IMAGE_RATE, from_array, from_numpy_file, timed
 from ._decode import Colour
 from ._errors import MediaError, cause
@@ -119,7 +119,7 @@ def _from_path(path: Path, colour: Colour, live: bool) -> FrameSource:
     if path.is_dir():
         return _from_images(image_paths(path), path.name or str(path), colour, live)
     if not path.exists():
-        raise MediaError(f"{path} does not exist; check its name.")
+        raise MediaError(f"{path} {is_missing(path)}; check its name.")
     if path.is_file() and path.stat().st_size == 0:
         raise MediaError(f"{path.name} is empty: it has 0 bytes.")
     suffix = path.suffix.lower()

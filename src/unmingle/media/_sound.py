@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import require
+from .._validation import is_missing, require
 from ._errors import IncompleteError, MediaError, cause
 from ._folders import files_of
 from ._sound_track import Track
@@ -160,7 +160,9 @@ def _opened(path: Path) -> SoundSource:
     if path.is_dir():
         raise MediaError(f"{path} is a folder; expected a sound file such as .wav.")
     if not path.exists():
-        raise MediaError(f"{path} does not exist; check its name.")
+        raise MediaError(f"{path} {is_missing(path)}; check its name.")
+    if not path.is_file():
+        raise MediaError(f"{path} is not a file; expected a sound file such as .wav.")
     with path.open("rb") as file:
         if not file.read(1):
             raise MediaError(f"{path.name} is empty: it has 0 bytes.")

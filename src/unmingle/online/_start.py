@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import solvers
-from .._validation import generator
+from .._validation import check_matrix, generator
 from ..decomposition import Decomposition, solve
 from ..iterate import run
 from ..linalg import Units
@@ -44,7 +44,7 @@ def robust_start(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         part = solve(
-            X,
+            check_matrix(X),
             n_components=n_components,
             rank_penalty=rank_penalty,
             outlier_penalty="auto" if outlier_penalty is None else outlier_penalty,

@@ -18,7 +18,7 @@ from ._results import (
 )
 from ._separate import SeparatedTable, separate
 from ._table import Cleaned, NamedTable
-from ._write import full_suffix, write_table
+from ._write import full_suffix, harmless, write_table
 
 __all__ = [
     "FAR",
@@ -33,6 +33,7 @@ __all__ = [
     "fit_table",
     "framed",
     "full_suffix",
+    "harmless",
     "is_table",
     "n_features",
     "outlier_rows",

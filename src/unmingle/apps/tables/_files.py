@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import first_negative
+from ..._validation import first_negative, is_missing
 from ._arrays import read_array
 from ._books import read_book, read_parquet
 from ._columns import TableColumn, classified
@@ -99,8 +99,9 @@ def is_table(path: Path) -> bool:
 
 def _check_file(path: Path) -> None:
     if not path.exists():
-        near = sorted(other.name for other in path.parent.glob(f"{path.stem}.*") if is_table(other))
-        raise TableError(f"{path} does not exist{f'; there is {near[0]}' if near else ''}.")
+        others = (other for other in path.parent.glob(f"{path.stem}.*") if is_table(other) and other.exists())
+        near = sorted(other.name for other in others)
+        raise TableError(f"{path} {is_missing(path)}{f'; there is {near[0]}' if near else ''}.")
     if not path.is_file():
         raise TableError(f"{path} is not a file; give the path of a table: {TOLD}.")
     if path.suffix.lower() in (".xls", ".ods", ".numbers"):

@@ -1,6 +1,7 @@
 """Tables to files, in the format of the one that was read or in another; whole or not at all."""
 
 import gzip
+import re
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -17,6 +18,8 @@ from ._table import Array, NamedTable
 
 _EXACT = 2.0**53
 """Whole numbers up to here are numbers of floating point, too."""
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""What Excel files cannot hold as it is."""
 _RUN = ("=", "+", "-", "@", "\t", "\r")
 """What cells begin with that a spreadsheet would run."""
 
@@ -190,7 +193,8 @@ def _book(frame: Any, form: Form, *, header: bool, blank: bool) -> bytes:
         if getattr(frame[name].dtype, "tz", None) is not None:
             frame[name] = frame[name].dt.tz_localize(None)
     buffer = BytesIO()
-    names = ["" if blank and place == 0 else name for place, name in enumerate(frame.columns)]
+    frame = frame.map(_for_excel) if any(frame[name].dtype.kind not in "biuf" for name in frame.columns) else frame
+    names = ["" if blank and place == 0 else _for_excel(name) for place, name in enumerate(frame.columns)]
     with pandas.ExcelWriter(buffer, engine="openpyxl") as book:
         frame.to_excel(book, sheet_name=form.sheet, index=False, header=names if header else False)
         for line in book.sheets[form.sheet].iter_rows():
@@ -198,6 +202,17 @@ def _book(frame: Any, form: Form, *, header: bool, blank: bool) -> bytes:
                 if cell.data_type == "f":
                     cell.data_type = "s"
     return buffer.getvalue()
+
+
+def _for_excel(cell: Any) -> Any:
+    r"""The cell, with control characters written as Excel files write them: _x0007_ for a bell.
+
+    Examples
+    --------
+    >>> _for_excel("north"), _for_excel("a\x07b"), _for_excel(3)
+    ('north', 'a_x0007_b', 3)
+    """
+    return _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", cell) if isinstance(cell, str) else cell
 
 
 def _parquet(frame: Any, *, index: bool) -> bytes:

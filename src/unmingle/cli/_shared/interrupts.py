@@ -24,6 +24,29 @@ def exit_code(error: KeyboardInterrupt) -> int:
     return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
+def what_happened(error: KeyboardInterrupt) -> str:
+    """The first word of what is said then."""
+    return "Terminated" if isinstance(error, Terminated) else "Interrupted"
+
+
+@contextmanager
+def heeding_termination() -> Iterator[None]:
+    """SIGTERM ends the work as Ctrl-C does, so that nothing half done is left; who heeds it already goes on to."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    alone = threading.current_thread() is threading.main_thread()
+    if not alone or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 class Interrupts:
     """Holds an interrupt back until it is allowed; a second one gets through at once.
 
@@ -84,5 +107,5 @@ def resumable(checkpoint: Path | None) -> Iterator[None]:
     except KeyboardInterrupt as error:
         if checkpoint is None or not checkpoint.exists():
             raise
-        say(f"Interrupted; the same command goes on from {checkpoint}.")
+        say(f"{what_happened(error)}; the same command goes on from {checkpoint}.")
         raise typer.Exit(exit_code(error)) from None
