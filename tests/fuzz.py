@@ -1,7 +1,7 @@
-"""Spoilt files of every kind against everything that reads files: python tests/fuzz.py --count 5000 --seconds 900.
+"""Damaged files, models with huge numbers and odd tables: python tests/fuzz.py --count 5000 --minutes 60.
 
-A spoilt file may be refused in one sentence, or be as good as any. Other errors, work without end and memory without
-bounds are findings: the file, and what it led to, are kept in a folder; the seed and the number of the file make it
+Each of them may be refused in one sentence, or be as good as any. Other errors, answers that are not finite, work
+without end and memory without bounds are findings: what led to one is kept in a folder; the seed and its number make it
 again.
 """
 
@@ -16,11 +16,15 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections import Counter
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
-from fuzz_files import SOUNDS, TRAININGS, frames, rows, sound, spoilt, write_seeds
+from fuzz_files import SOUNDS, TRAININGS, frames, rows, sound, spoilt, write_models, write_seeds
+from loaded_models import use_loaded as use_with_huge_numbers
+from loaded_models import with_huge_numbers
+from odd_tables import ESTIMATORS, odd_table, use_decompose, use_estimator
 
 import unmingle
 from unmingle import store
@@ -35,6 +39,8 @@ LONGEST = 60.0
 MOST_MEMORY = 1 << 30
 """Bytes beyond those of the program itself."""
 MOST_FEATURES = 10_000
+ROUNDS_PER_TABLE = 16
+"""Rounds of one damaged file and one model with huge numbers, for each odd table: those take longer."""
 TABLES, PICTURES = (".csv", ".npy", ".npz"), (".gif", ".jpg", ".png", ".tif")
 
 
@@ -120,9 +126,30 @@ def use_loaded(model):
             model.partial_fit(X)
 
 
+def use_huge(path):
+    """Load a model with huge numbers and do all that can be done with it: finite answers, or one sentence."""
+    try:
+        model = unmingle.load(path)
+    except store.StoreError:
+        return
+    use_with_huge_numbers(model)
+
+
+def use_table(path):
+    """Do all that can be done with an odd table, whose seed is the name of a file."""
+    table = odd_table(int(path.stem))[1]
+    for name in ESTIMATORS:
+        use_estimator(name, table)
+    use_decompose(table)
+
+
 def use(path, folder):
     """Read a file in all the ways in which its kind is read."""
-    if path.suffix == ".safetensors":
+    if path.suffix == ".huge":
+        use_huge(path)
+    elif path.suffix == ".table":
+        use_table(path)
+    elif path.suffix == ".safetensors":
         use_model(path, folder)
     elif path.suffix in SOUNDS:
         command("audio", path, "-o", folder / "stems", "--method", "nmf", "--quiet")
@@ -213,41 +240,54 @@ class Worker:
         return told
 
 
+def cases(paths, models, folder, seed, first, count):
+    """Write one file after the other, of a name that tells what is tried with it."""
+    for number in range(first, first + count):
+        rng = np.random.default_rng([seed, number])
+        path = paths[int(rng.integers(len(paths)))]
+        yield folder / f"{seed}-{number}-{path.name}", spoilt(path, paths, rng)
+        model = models[int(rng.integers(len(models)))]
+        yield folder / f"{seed}-{number}-{model.stem}.huge", with_huge_numbers(model, rng)
+        if number % ROUNDS_PER_TABLE == 0:
+            yield folder / f"{seed * 100_000 + number}.table", b""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=5000, help="files at most")
-    parser.add_argument("--seconds", type=float, default=900.0, help="seconds at most")
+    parser.add_argument("--count", type=int, default=5000, help="damaged files, and as many huge models, at most")
+    parser.add_argument("--minutes", type=float, default=15.0, help="minutes at most")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first file")
     parser.add_argument("--kept", type=Path, default=Path("fuzz-findings"), help="folder for findings")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
-        good, spoilt_files = Path(place) / "good", Path(place) / "spoilt"
-        good.mkdir()
-        spoilt_files.mkdir()
-        paths, findings, tried = write_seeds(good), 0, 0
+        good, models, tried_files = Path(place) / "good", Path(place) / "models", Path(place) / "tried"
+        for folder in (good, models, tried_files):
+            folder.mkdir()
+        paths, findings, tried = write_seeds(good), 0, Counter()
+        write_models(models)
         worker, begun = Worker(good), time.monotonic()
-        for number in range(asked.first, asked.first + asked.count):
-            if time.monotonic() - begun > asked.seconds:
+        written = cases(paths, sorted(models.iterdir()), tried_files, asked.seed, asked.first, asked.count)
+        for file, content in written:
+            if time.monotonic() - begun > 60.0 * asked.minutes:
                 break
-            rng = np.random.default_rng([asked.seed, number])
-            path = paths[int(rng.integers(len(paths)))]
-            file = spoilt_files / f"{asked.seed}-{number}-{path.name}"
-            file.write_bytes(spoilt(path, paths, rng))
-            kept = file.read_bytes()
+            file.write_bytes(content)
             told = worker.led_to(file)
             file.unlink(missing_ok=True)
-            tried += 1
+            tried[file.suffix if file.suffix in (".huge", ".table") else ""] += 1
             if told:
                 findings += 1
                 asked.kept.mkdir(exist_ok=True)
-                (asked.kept / file.name).write_bytes(kept)
+                (asked.kept / file.name).write_bytes(content)
                 (asked.kept / f"{file.name}.txt").write_text(told)
                 print(f"{file.name}: {told.strip().splitlines()[-1]}", flush=True)
         spent = time.monotonic() - begun
         worker.wire.send(None)
         worker.process.join()
-    print(f"{tried} files in {spent:.0f} seconds, {findings} findings; seed {asked.seed}.")
+    print(
+        f"{tried['']} damaged files, {tried['.huge']} models with huge numbers, {tried['.table']} odd tables in "
+        f"{spent / 60:.0f} minutes, {findings} findings; seed {asked.seed}."
+    )
     sys.exit(findings > 0)
 
 

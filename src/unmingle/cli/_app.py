@@ -7,16 +7,13 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
 from .. import __version__
 from .._validation import is_panic
 from . import align, apply, audio, decompose, demo, export, fit, info, reproduce, train, train_audio, video
 from ._shared import console
 from ._shared.interrupts import exit_code, heeding_termination, what_happened
-
-USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
-"""Of click, which typer may carry within itself."""
-
 
 COMMANDS = ("demo", "decompose", "fit", "apply", "train", "video", "audio", "align", "export", "info", "reproduce")
 
@@ -36,7 +33,7 @@ class Plain(TyperGroup):
         except KeyboardInterrupt as error:
             console.say(f"{what_happened(error)}; incomplete results are not kept.")
             raise typer.Exit(exit_code(error)) from None
-        except USAGE_ERROR as error:
+        except TyperException as error:
             error.message = error.message.removeprefix("Value error, ")  # of pydantic, for a word that is not known
             raise
         except (BrokenPipeError, typer.Exit, typer.Abort):
