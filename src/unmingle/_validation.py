@@ -22,7 +22,7 @@ EXTRAS = {
     "dask": {"dask": "'dask[array]'", "distributed": "distributed", "zarr": "zarr"},
     "table": {"pandas": "pandas", "openpyxl": "openpyxl", "pyarrow": "pyarrow"},
     "cli": {"typer": "typer", "rich": "rich", "PIL": "pillow", "pandas": "pandas"},
-    "web": {"starlette": "starlette", "uvicorn": "uvicorn"},
+    "web": {"starlette": "starlette", "uvicorn": "uvicorn", "h11": "h11"},
     "live": {"sounddevice": "sounddevice"},
 }
 """For each extra of unmingle the packages in it, by the names to import them, and what pip calls them."""

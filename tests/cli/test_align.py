@@ -92,7 +92,7 @@ def test_images_that_cannot_be_aligned_are_named_and_the_rest_is_done(run, faces
 def test_failures_are_one_sentence(run, tmp_path):
     (tmp_path / "empty").mkdir()
     assert failed(run("align", tmp_path / "empty"), "contains no images")
-    assert failed(run("align", tmp_path / "absent"), "is not a folder")
+    assert failed(run("align", tmp_path / "absent"), "does not exist")
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "a.png").write_bytes(b"x")
     assert failed(run("align", tmp_path / "torn"), "contains no images that can be read")
