@@ -137,6 +137,11 @@ def _svd(rng, n, m, rank):
     return u[:, :rank], s[:rank], vt[:rank]
 
 
+def test_ridge_encoder_of_components_beside_which_the_penalty_is_lost():
+    U = np.full((2, 1), 2.0**40)  # U U' + 1e-3 I is singular in float64: the penalty shares the code equally
+    assert np.allclose(ridge_encoder(U, 1e-3) * 2.0**40, 0.5, rtol=1e-3)  # of a condition of 1e12
+
+
 def test_ridge_encoder_solves_the_ridge_problem(rng):
     U, x, lam_star = rng.standard_normal((3, 8)), rng.standard_normal(8), 0.7
     s = x @ ridge_encoder(U, lam_star)

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ._systems import solvable
+
 Array = NDArray[np.floating[Any]]
 
 
@@ -81,4 +83,8 @@ def ridge_encoder(components: Array, lam_star: float) -> Array:
     wide = components.astype(np.float64)
     system = wide @ wide.T
     system[np.diag_indices_from(system)] += lam_star
-    return linalg.solve(system, wide, assume_a="pos", check_finite=False).T.astype(components.dtype)
+    try:
+        solution = linalg.solve(system, wide, assume_a="pos", check_finite=False)
+    except linalg.LinAlgError:  # beside components as large as these, rounding leaves nothing of lam_star
+        solution = linalg.solve(solvable(system), wide, assume_a="pos", check_finite=False)
+    return solution.T.astype(components.dtype)
