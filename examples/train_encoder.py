@@ -12,7 +12,7 @@ Needs torch. Run: python examples/train_encoder.py
 import numpy as np
 
 import unmingle
-from unmingle.encoder import exact_answer
+from unmingle.core.encoder.answers import exact_answer
 
 places = np.linspace(0, 1, 80)
 rng = np.random.default_rng(0)

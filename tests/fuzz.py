@@ -31,7 +31,7 @@ from unmingle import store
 from unmingle.apps import audio
 from unmingle.apps.video import Stream
 from unmingle.cli._app import app
-from unmingle.encoder import SequenceEncoder
+from unmingle.core.encoder.sequence import SequenceEncoder
 from unmingle.media import Planes, open_frames, read_image
 
 LONGEST = 60.0

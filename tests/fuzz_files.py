@@ -23,7 +23,7 @@ from unmingle import (
 )
 from unmingle.apps import audio
 from unmingle.apps.video import Stream
-from unmingle.encoder import SequenceEncoder
+from unmingle.core.encoder.sequence import SequenceEncoder
 from unmingle.learn import MaskBatch, SequenceNetwork, train, train_masks
 from unmingle.media import SoundWriter
 from unmingle.synth import displaced_faces

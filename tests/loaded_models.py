@@ -11,7 +11,7 @@ import unmingle
 from unmingle import store
 from unmingle.apps import audio
 from unmingle.apps.video import Stream
-from unmingle.encoder import SequenceEncoder
+from unmingle.core.encoder.sequence import SequenceEncoder
 from unmingle.media import Planes
 
 MOST_FEATURES = 10_000

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 
 from unmingle import decompose, learn
-from unmingle.encoder import Encoder, Layers
+from unmingle.core.encoder.encoder import Encoder
+from unmingle.core.encoder.layers import Layers
 
 LAM_STAR, LAM = 0.7, 0.3
 ONE_SIDED, POSITIVE = {"nonnegative_outliers": True}, {"nonnegative_codes": True}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unmingle.penalties import from_noise, noise_level
+from unmingle.core.penalties import from_noise, noise_level
 from unmingle.synth import nonnegative_stream, subspace_stream
 
 STEPS = ("block", "direct", "recursive")

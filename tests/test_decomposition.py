@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import unmingle
 from unmingle import decompose, penalty_max
-from unmingle.penalties import from_noise, noise_level
+from unmingle.core.penalties import from_noise, noise_level
 
 SOLVERS = ["proximal", "alternating", "pcp"]
 

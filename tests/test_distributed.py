@@ -13,10 +13,13 @@ from distributed import Client, LocalCluster
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import unmingle
-from unmingle import OnlineRobustNMF, OnlineRobustPCA, RobustNMF, RobustPCA, distributed, estimators, solvers
+from unmingle import OnlineRobustNMF, OnlineRobustPCA, RobustNMF, RobustPCA, distributed
+from unmingle.core.linalg.units import Units
+from unmingle.core.online.statistics import Statistics, balance, direct_step
+from unmingle.core.solvers.nonnegative import nonnegative_newton
+from unmingle.core.solvers.projection import newton
 from unmingle.distributed import SharedProblem, _spread_rows, _start, summarise
-from unmingle.linalg import Units
-from unmingle.online import Statistics, balance, direct_step
+from unmingle.estimators.passes import Wanted
 
 CHUNK = 150
 
@@ -49,7 +52,7 @@ def passes_in_numpy(model, X, count):
     for _ in range(count):
         sums = Statistics.empty(*components.shape)
         for chunk in chunks:
-            codes = next(solvers.newton(chunk / unit, components, lam_star, lam, tol=1e-12)).codes
+            codes = next(newton(chunk / unit, components, lam_star, lam, tol=1e-12)).codes
             low_rank = codes @ components
             cleaned = low_rank + np.nan_to_num(np.clip(chunk / unit - low_rank, -lam, lam))
             sums = Statistics(sums.A + codes.T @ codes, sums.B + codes.T @ cleaned, sums.weight + len(chunk), 1.0)
@@ -81,7 +84,7 @@ def nonnegative_passes_in_numpy(model, X, count):
     for _ in range(count):
         A, B = np.zeros((len(components),) * 2), np.zeros(components.shape)
         for chunk in chunks:
-            codes = next(solvers.nonnegative_newton(chunk / unit, components, lam_star, lam, tol=1e-12)).codes
+            codes = next(nonnegative_newton(chunk / unit, components, lam_star, lam, tol=1e-12)).codes
             low_rank = codes @ components
             cleaned = low_rank + np.nan_to_num(np.minimum(chunk / unit - low_rank, lam))
             A, B = A + codes.T @ codes, B + codes.T @ cleaned
@@ -293,8 +296,8 @@ def test_summary_is_the_sum_of_summaries(made):
     total = reduce(distributed._merge, parts)
     assert np.allclose(total.statistics.A, whole.statistics.A, rtol=1e-6)
     assert total.cost == pytest.approx(whole.cost, rel=1e-8)
-    values = unmingle.objective.projection_gap(
-        made.X[:300], components, next(solvers.newton(made.X[:300], components, 2.0, problem.lam)).codes, 2.0, 0.1
+    values = unmingle.core.objective.projection_gap(
+        made.X[:300], components, next(newton(made.X[:300], components, 2.0, problem.lam)).codes, 2.0, 0.1
     )
     assert values.max() < 1e-8
     assert np.allclose(direct_step(whole.statistics, 2.0), direct_step(total.statistics, 2.0), rtol=1e-5, atol=1e-8)
@@ -313,7 +316,7 @@ class Subspace:
 
     def prepare_passes(self, rows):
         self.asked = rows.shape
-        return estimators.Wanted(rows, 2, None, None, random_state=0)
+        return Wanted(rows, 2, None, None, random_state=0)
 
     def adopt_passes(self, found, rows):
         self.found, self.given = found, rows.shape

@@ -11,7 +11,8 @@ import pytest
 
 import unmingle
 from unmingle import export, store
-from unmingle.encoder import Encoder, Layers
+from unmingle.core.encoder.encoder import Encoder
+from unmingle.core.encoder.layers import Layers
 
 M, Q = 23, 4
 

@@ -135,10 +135,10 @@ def test_nobody_imports_what_is_private_to_another_folder():
     ("name", "file", "foreign"),
     [
         ("unmingle._validation.require", "cli/demo.py", False),
-        ("unmingle.online._noise.NoiseTracker", "online/_start.py", False),
-        ("unmingle.online._noise._floor", "online/_start.py", False),
-        ("unmingle.online._noise.NoiseTracker", "estimators/_online.py", True),
-        ("unmingle.online._stored", "estimators/_online.py", True),
+        ("unmingle.core.online.noise.NoiseTracker", "online/_start.py", False),
+        ("unmingle.core.online.noise._floor", "online/_start.py", False),
+        ("unmingle.core.online.noise.NoiseTracker", "estimators/_online.py", True),
+        ("unmingle.core.online.stored", "estimators/_online.py", True),
         ("unmingle.__version__", "cli/demo.py", False),
     ],
 )

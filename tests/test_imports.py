@@ -153,7 +153,7 @@ def test_modules_that_need_a_package_name_its_command(module, told):
 
 
 def test_only_public_names_are_listed():
-    listed = python("import unmingle, unmingle.solvers; print(*dir(unmingle))").stdout.split()
+    listed = python("import unmingle, unmingle.core.solvers; print(*dir(unmingle))").stdout.split()
     assert set(listed) == {*unmingle.__all__, "__version__"}
     assert all(hasattr(unmingle, name) for name in listed)
 

@@ -1,7 +1,7 @@
 import math
 from itertools import count
 
-from unmingle.iterate import run
+from unmingle.core.iterate import run
 
 
 def halves():

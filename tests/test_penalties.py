@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from faulty_tables import made
 
-from unmingle import cells, decompose
-from unmingle.penalties import from_noise, from_residual, noise_fit, noise_floor, noise_level
+from unmingle import decompose
+from unmingle.core.cells.columns import column_scales
+from unmingle.core.penalties import from_noise, from_residual, noise_fit, noise_floor, noise_level
 
 
 @pytest.mark.parametrize("step", [1 / 255, 1.0, 0.25])
@@ -75,7 +76,7 @@ def test_columns_with_noise_of_their_own():
     rng = np.random.default_rng(0)
     noise = np.geomspace(0.1, 1, 40)
     X = rng.standard_normal((2000, 1)) @ rng.standard_normal((1, 40)) * 3 + noise * rng.standard_normal((2000, 40))
-    X /= cells.column_scales(X)
+    X /= column_scales(X)
     assert decompose(X, random_state=0).rank == 1
 
 

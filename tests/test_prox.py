@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from unmingle.prox import huber, soft_threshold
+from unmingle.core.prox import huber, soft_threshold
 
 vectors = arrays(np.float64, 7, elements=st.floats(-1e3, 1e3))
 thresholds = st.floats(0, 100)

@@ -29,7 +29,8 @@ from unmingle._schema import (
     maybe,
 )
 from unmingle.apps.video import Stream
-from unmingle.encoder import MOST_LAYERS, Encoder
+from unmingle.core.encoder.encoder import Encoder
+from unmingle.core.encoder.stored import MOST_LAYERS
 from unmingle.store import StoreError
 
 RULES = [

@@ -140,14 +140,14 @@ def test_libraries_are_told_apart_by_where_wheels_put_them(path, own):
 
 def test_a_solve_runs_on_one_thread(monkeypatch):
     seen = []
-    monkeypatch.setattr("unmingle.solvers._criteria.certify_unconstrained", watched(seen))
+    monkeypatch.setattr("unmingle.core.solvers.criteria.certify_unconstrained", watched(seen))
     with threadpool_limits(2, user_api="blas"):
         unmingle.decompose(np.random.default_rng(0).standard_normal((20, 10)))
     assert set(map(frozenset, seen)) == {frozenset({1})}
 
 
 def watched(seen):
-    from unmingle.objective import certify_unconstrained
+    from unmingle.core.objective import certify_unconstrained
 
     def certify(*arguments):
         seen.append(set(counts().values()))

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import ndimage
 
-from unmingle.kernels import LearningState, Scenery, Workspace, detect_in_frame, learn_from_frame, zeros_for
+from unmingle.kernels.video_detection import Scenery, Workspace, detect_in_frame, zeros_for
+from unmingle.kernels.video_learning import LearningState, learn_from_frame
 from unmingle.media import Planes
 
 F = np.float32

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from unmingle.objective import Certificate
 
 from unmingle.linalg import LowRank
-from unmingle.objective import Certificate
 
 from .stopwatch import Stopwatch
 from .tasks import Array, Task

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from unmingle.iterate import run
+from unmingle.objective import Certificate, certify_unconstrained
 
 from unmingle import solvers
-from unmingle.iterate import run
 from unmingle.linalg import LowRank
-from unmingle.objective import Certificate, certify_unconstrained
 from unmingle.solvers import GapCriterion, PursuitCriterion
 
 from .contender import Answer, Contender

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import svds
-
 from unmingle.iterate import run
 from unmingle.prox import soft_threshold
 

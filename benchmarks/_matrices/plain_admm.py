@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-
 from unmingle.prox import soft_threshold
 
 from .tasks import Array

@@ -11,9 +11,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from unmingle.objective import Certificate
 
 from unmingle.linalg import LowRank
-from unmingle.objective import Certificate
 
 from .._shared.environment import package_version
 from .._shared.progress import say

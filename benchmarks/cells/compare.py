@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
+from unmingle.penalties import noise_level
 
 from unmingle import RobustPCA, decompose
 from unmingle.cells import column_scales
-from unmingle.penalties import noise_level
 
 from .._shared.progress import say
 from .data import (

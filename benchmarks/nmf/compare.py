@@ -11,10 +11,10 @@ from unittest.mock import patch
 import numpy as np
 from scipy.optimize import nnls
 from sklearn.decomposition import NMF, non_negative_factorization
-
-from unmingle import solvers
 from unmingle.iterate import run as iterate
 from unmingle.objective import projection_gap
+
+from unmingle import solvers
 
 from .._shared.progress import say
 from .data import Array, Planted, anything, penalties, planted, spectra

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from unmingle.objective import projection_gap
 
 from unmingle import RobustPCA, solvers
-from unmingle.objective import projection_gap
 
 from .._shared.environment import DATA_VARIABLE
 from .._shared.progress import say

@@ -9,9 +9,9 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from unmingle.iterate import run as run_until
 
 from unmingle import decompose, solvers
-from unmingle.iterate import run as run_until
 from unmingle.solvers import GapCriterion, PursuitCriterion
 
 from .._matrices.contender import Contender

@@ -9,75 +9,61 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from os import PathLike
 
-    from . import alignment as alignment
     from . import apps as apps
-    from . import cells as cells
+    from . import core as core
     from . import distributed as distributed
-    from . import estimators as estimators
     from . import export as export
-    from . import iterate as iterate
     from . import learn as learn
     from . import media as media
     from . import metrics as metrics
-    from . import objective as objective
-    from . import online as online
-    from . import prox as prox
-    from . import solvers as solvers
     from . import store as store
     from . import synth as synth
-    from .alignment import Alignment as Alignment
-    from .alignment import align as align
-    from .decomposition import Decomposition as Decomposition
-    from .decomposition import decompose as decompose
-    from .decomposition import penalty_max as penalty_max
-    from .encoder import Encoder as Encoder
-    from .estimators import Aligner as Aligner
-    from .estimators import LearnedRobustNMF as LearnedRobustNMF
-    from .estimators import LearnedRobustPCA as LearnedRobustPCA
-    from .estimators import OnlineRobustNMF as OnlineRobustNMF
-    from .estimators import OnlineRobustPCA as OnlineRobustPCA
-    from .estimators import RobustNMF as RobustNMF
-    from .estimators import RobustPCA as RobustPCA
+    from .alignment.joint import align as align
+    from .alignment.result import Alignment as Alignment
+    from .core.decomposition.matrix import decompose as decompose
+    from .core.decomposition.matrix import penalty_max as penalty_max
+    from .core.decomposition.parts import Decomposition as Decomposition
+    from .core.encoder.encoder import Encoder as Encoder
+    from .estimators.aligner import Aligner as Aligner
+    from .estimators.learned import LearnedRobustPCA as LearnedRobustPCA
+    from .estimators.learned_nmf import LearnedRobustNMF as LearnedRobustNMF
+    from .estimators.online import OnlineRobustPCA as OnlineRobustPCA
+    from .estimators.online_nmf import OnlineRobustNMF as OnlineRobustNMF
+    from .estimators.robust_nmf import RobustNMF as RobustNMF
+    from .estimators.robust_pca import RobustPCA as RobustPCA
 
 __version__ = "0.1.0"
 
 _MODULE_OF = {
-    "Aligner": "estimators",
-    "Alignment": "alignment",
-    "Decomposition": "decomposition",
-    "Encoder": "encoder",
-    "LearnedRobustNMF": "estimators",
-    "LearnedRobustPCA": "estimators",
-    "OnlineRobustNMF": "estimators",
-    "OnlineRobustPCA": "estimators",
-    "RobustNMF": "estimators",
-    "RobustPCA": "estimators",
-    "align": "alignment",
-    "decompose": "decomposition",
-    "penalty_max": "decomposition",
+    "Aligner": "estimators.aligner",
+    "Alignment": "alignment.result",
+    "Decomposition": "core.decomposition.parts",
+    "Encoder": "core.encoder.encoder",
+    "LearnedRobustNMF": "estimators.learned_nmf",
+    "LearnedRobustPCA": "estimators.learned",
+    "OnlineRobustNMF": "estimators.online_nmf",
+    "OnlineRobustPCA": "estimators.online",
+    "RobustNMF": "estimators.robust_nmf",
+    "RobustPCA": "estimators.robust_pca",
+    "align": "alignment.joint",
+    "decompose": "core.decomposition.matrix",
+    "penalty_max": "core.decomposition.matrix",
 }
 _EXTRA_OF = {
-    "alignment": "",
     "apps": "",
-    "cells": "",
+    "core": "",
     "distributed": "dask",
-    "estimators": "",
     "export": "onnx",
-    "iterate": "",
     "learn": "train",
     "media": "",
     "metrics": "",
-    "objective": "",
-    "online": "",
-    "prox": "",
-    "solvers": "",
     "store": "",
     "synth": "",
 }
 """Submodules, and the extra that installs what they need beyond the core."""
 _STORED_BY = {
     "AudioStream": ("apps.audio", "Stream"),
-    "SequenceEncoder": ("encoder", "SequenceEncoder"),
+    "SequenceEncoder": ("core.encoder.sequence", "SequenceEncoder"),
     "VideoStream": ("apps.video", "Stream"),
     "VoiceModel": ("apps.audio", "VoiceModel"),
 }

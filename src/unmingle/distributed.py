@@ -20,24 +20,20 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from . import kernels, solvers
 from ._threads import suited_to
 from ._validation import check_count, check_positive, require
-from .estimators import Distributable, Found, Projector, Wanted
-from .iterate import Callback, Result, run
-from .linalg import Units, empty_apart
-from .online import (
-    Balanced,
-    Statistics,
-    balance,
-    direct_step,
-    noise_and_floor,
-    nonnegative_misfit,
-    nonnegative_step,
-    robust_start,
-    scale_atoms,
-)
-from .penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
+from .core.iterate import Callback, Result, run
+from .core.linalg.memory import empty_apart
+from .core.linalg.units import Units
+from .core.online.noise import noise_and_floor
+from .core.online.nonnegative import nonnegative_misfit, nonnegative_step, scale_atoms
+from .core.online.start import robust_start
+from .core.online.statistics import Balanced, Statistics, balance, direct_step
+from .core.penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
+from .core.solvers.nonnegative import nonnegative_newton
+from .core.solvers.projection import newton as newton_solvers
+from .estimators.passes import Distributable, Found, Projector, Wanted
+from .kernels.matrix import huber_sums
 
 require("dask.array", "dask")
 
@@ -149,7 +145,7 @@ def fit(
     start_size : int
         Rows of the start.
     callback : callable, optional
-        Called with an `unmingle.iterate.Progress` after each pass; a true answer stops.
+        Called with an `unmingle.core.iterate.Progress` after each pass; a true answer stops.
 
     Returns
     -------
@@ -183,7 +179,7 @@ def _check_kind(model: Any) -> None:
     if not isinstance(model, Distributable):
         raise TypeError(
             "model must be a RobustNMF, OnlineRobustNMF, RobustPCA, OnlineRobustPCA or LearnedRobustPCA, or else have "
-            f"the methods of unmingle.estimators.Distributable, got a {type(model).__name__}."
+            f"the methods of unmingle.estimators.passes.Distributable, got a {type(model).__name__}."
         )
 
 
@@ -344,12 +340,12 @@ def _refuse(X: Array, nonnegative: bool) -> None:
 
 def _summarise(X: Array, components: Array, problem: SharedProblem, residual: Array) -> Summary:
     """Of few rows, in memory that is used again and again; with x - o = Us + r, B = A U' + sum of s r'."""
-    newton = solvers.nonnegative_newton if problem.nonnegative else solvers.newton
+    newton = nonnegative_newton if problem.nonnegative else newton_solvers
     codes = next(newton(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
     if problem.nonnegative:
         value, square = _sums_below(X, codes, components, problem.lam, residual)
     else:
-        value, _, square = kernels.huber_sums(X, codes, components, problem.lam, residual)
+        value, _, square = huber_sums(X, codes, components, problem.lam, residual)
     of_residual = Statistics.of(codes, residual, problem.forgetting)
     of_low_rank = of_residual.A @ components
     cost = value + 0.5 * problem.lam_star * float(np.sum(codes**2, dtype=np.float64))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unmingle
-from unmingle.alignment import FAMILIES, AlignedFrame, inverse
+from unmingle.alignment.families import FAMILIES, AlignedFrame, inverse
 from unmingle.synth import displaced_faces
 
 KINDS = {
@@ -67,7 +67,7 @@ def test_cost_falls_below_that_of_images_as_they_are():
     penalties = {"rank_penalty": 0.1, "outlier_penalty": 0.01}
     done = unmingle.align(faces.images, **ARGUMENTS, **penalties)
     part = unmingle.decompose(frames, n_components=5, solver="alternating", **penalties)
-    still = unmingle.objective.projection(frames, part.components, part.codes, part.outliers, 0.1, 0.01)
+    still = unmingle.core.objective.projection(frames, part.components, part.codes, part.outliers, 0.1, 0.01)
     assert np.mean(done.cost < still) == 1.0
     assert done.cost.mean() < 0.6 * still.mean()
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
-from unmingle.alignment import FAMILIES, AlignedFrame, compose, inverse
-from unmingle.alignment._families import exponential, generators, logarithm
+from unmingle.alignment.families import FAMILIES, AlignedFrame, compose, exponential, generators, inverse, logarithm
 
 FRAME = AlignedFrame(40, 30)
 families = st.sampled_from(FAMILIES)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from unmingle.alignment import AlignedFrame, Follower, inverse
+from unmingle.alignment.families import AlignedFrame, inverse
+from unmingle.alignment.follower import Follower
 
 SHAPE = (120, 160)
 

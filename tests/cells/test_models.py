@@ -6,7 +6,9 @@ import pytest
 from faulty_tables import made
 
 import unmingle
-from unmingle import OnlineRobustPCA, RobustNMF, RobustPCA, cells, decompose
+from unmingle import OnlineRobustPCA, RobustNMF, RobustPCA, decompose
+from unmingle.core.cells.model import CellModel
+from unmingle.core.cells.tails import TailLaws
 
 
 def parts_made(n, m, rank, seed=0):
@@ -92,8 +94,8 @@ def test_codes_of_rows_solve_their_problem(nonnegative):
 
     rng = np.random.default_rng(0)
     V, noise = rng.gamma(1.0, 1.0, (3, 15)), rng.uniform(0.5, 2, 15)
-    laws = cells.TailLaws(np.full(15, 30.0), np.ones(15))
-    model = cells.CellModel(V, noise, rng.standard_normal(3), laws, nonnegative)
+    laws = TailLaws(np.full(15, 30.0), np.ones(15))
+    model = CellModel(V, noise, rng.standard_normal(3), laws, nonnegative)
     X, w = rng.standard_normal((20, 15)) * 3, (rng.random((20, 15)) < 0.8).astype(float)
     codes, _ = model.row_codes(X, w, np.ones((20, 3)))
     for x, weight, code in zip(X, w, codes, strict=True):

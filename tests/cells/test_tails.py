@@ -6,7 +6,8 @@ import pytest
 from faulty_tables import made
 from scipy import stats
 
-from unmingle import RobustPCA, cells, decompose
+from unmingle import RobustPCA, decompose
+from unmingle.core.cells.tails import TailLaws, flagged
 
 
 def precision_and_recall(flags, bad):
@@ -54,7 +55,7 @@ def test_probabilities_are_those_of_the_law():
     known = np.ones((4000, 3), bool)
     for law in (stats.norm, stats.t(8)):
         z = law.rvs(size=(4000, 3), random_state=0)
-        p = cells.TailLaws.of(z, known).probabilities(z, known)
+        p = TailLaws.of(z, known).probabilities(z, known)
         far = (np.abs(z) > 2.5) & (np.abs(z) < 4.5)
         assert np.allclose(np.log(p[far]), np.log(2 * law.sf(np.abs(z[far]))), atol=0.8)
         assert np.mean(p < 0.05) == pytest.approx(0.05, abs=0.01)
@@ -67,7 +68,7 @@ def test_the_share_of_false_ones_is_as_wanted():
     bad = rng.random(z.shape) < 0.05
     z[bad] += 5
     for share in (0.01, 0.1, 0.3):
-        flags = cells.flagged(2 * stats.norm.sf(np.abs(z)), known, share)
+        flags = flagged(2 * stats.norm.sf(np.abs(z)), known, share)
         assert np.mean(~bad[flags]) == pytest.approx(0.95 * share, rel=0.35)
 
 

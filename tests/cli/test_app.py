@@ -12,7 +12,7 @@ from command_line import failed
 import unmingle
 from unmingle.apps.tables import _separate
 from unmingle.cli._shared import console
-from unmingle.iterate import Progress
+from unmingle.core.iterate import Progress
 
 COMMANDS = ["demo", "decompose", "fit", "train", "export", "info", "video"]
 

@@ -13,7 +13,8 @@ from onnxruntime import InferenceSession
 import unmingle
 from unmingle import export, store
 from unmingle.cli._shared import models
-from unmingle.encoder import Encoder, Layers
+from unmingle.core.encoder.encoder import Encoder
+from unmingle.core.encoder.layers import Layers
 from unmingle.synth import low_rank_plus_sparse
 
 MADE = low_rank_plus_sparse(200, 30, 3, noise=0.05, random_state=0)

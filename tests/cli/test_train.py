@@ -19,7 +19,7 @@ QUICK = ["--out", "model.safetensors", "--max-steps", "8", "--layers", "2", "--b
 
 @pytest.fixture(autouse=True)
 def gained(monkeypatch):
-    monkeypatch.setattr("unmingle.estimators._learned.has_gained", lambda card: True)
+    monkeypatch.setattr("unmingle.estimators.learned.has_gained", lambda card: True)
 
 
 def expected(X=MADE.X, y=None, **options):

@@ -12,9 +12,11 @@ from reference import mixture
 from scipy.optimize import minimize
 
 import unmingle
-from unmingle import solvers, store
-from unmingle.encoder import Encoder, Layers
-from unmingle.prox import soft_threshold
+from unmingle import store
+from unmingle.core.encoder.encoder import Encoder
+from unmingle.core.encoder.layers import Layers
+from unmingle.core.prox import soft_threshold
+from unmingle.core.solvers.projection import newton
 
 PENALTIES = {"rank_penalty": 0.7, "outlier_penalty": 0.3}
 SIGNED, ONE_SIDED = {}, {"nonnegative_outliers": True}
@@ -111,7 +113,7 @@ def test_an_empty_sample_has_the_code_zero():
 @pytest.mark.parametrize("missing", [0, 0.1])
 def test_many_layers_reach_the_exact_projection(missing):
     encoder, X = encoder_of(3, 40, n_layers=2000), samples(30, 40, missing=missing)
-    exact = next(solvers.newton(X, encoder.components, 0.7, encoder.outlier_penalty, tol=1e-14))
+    exact = next(newton(X, encoder.components, 0.7, encoder.outlier_penalty, tol=1e-14))
     codes, outliers = encoder.encode(X)
     assert np.allclose(codes, exact.codes, atol=1e-8)
     assert encoder.gap(X, codes, outliers).max() < 1e-10
@@ -282,13 +284,13 @@ print(sum(len(kernel.overloads) for kernel in kernels), sum(len(kernel.stats.cac
 
 
 def test_an_import_compiles_nothing():
-    assert in_a_process("import unmingle.encoder") == (0, 0)
+    assert in_a_process("import unmingle.core.encoder") == (0, 0)
 
 
 def test_a_second_process_finds_the_compiled_network(tmp_path):
     code = """
 import numpy as np
-from unmingle.encoder import Encoder
+from unmingle.core.encoder import Encoder
 Encoder.from_components(np.ones((1, 4)), rank_penalty=1, outlier_penalty=1, n_layers=1).encode(np.ones((1, 4)))
 """
     (_, compiled), (loaded, again) = (in_a_process(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))

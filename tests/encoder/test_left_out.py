@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from unmingle import RobustNMF
-from unmingle.encoder import Encoder, as_left_out, exact_answer
+from unmingle.core.encoder.answers import exact_answer
+from unmingle.core.encoder.encoder import Encoder
+from unmingle.core.encoder.left_out import as_left_out
 
 Q = 8
 PENALTIES = {"rank_penalty": 0.3, "outlier_penalty": 0.2}

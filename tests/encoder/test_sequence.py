@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unmingle
-from unmingle.encoder import SequenceEncoder
+from unmingle.core.encoder.sequence import SequenceEncoder
 
 
 @pytest.fixture

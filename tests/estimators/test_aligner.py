@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import unmingle
-from unmingle.alignment import AlignedFrame, compose, inverse
+from unmingle.alignment.families import AlignedFrame, compose, inverse
 from unmingle.synth import displaced_faces
 
 SHAPE = (48, 40)

@@ -11,14 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import unmingle
-from unmingle import (
-    LearnedRobustNMF,
-    LearnedRobustPCA,
-    OnlineRobustNMF,
-    OnlineRobustPCA,
-    RobustNMF,
-    RobustPCA,
-)
+from unmingle import LearnedRobustNMF, LearnedRobustPCA, OnlineRobustNMF, OnlineRobustPCA, RobustNMF, RobustPCA
 
 DETECTORS = [
     RobustPCA(),

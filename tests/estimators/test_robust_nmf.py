@@ -16,7 +16,8 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unmingle
-from unmingle import RobustNMF, objective, store
+from unmingle import RobustNMF, store
+from unmingle.core import objective
 
 
 @parametrize_with_checks(

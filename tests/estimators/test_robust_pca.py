@@ -13,7 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unmingle
-from unmingle import RobustPCA, objective, store
+from unmingle import RobustPCA, store
+from unmingle.core import objective
 from unmingle.metrics import subspace_angle
 
 

@@ -6,7 +6,7 @@ from sklearn.covariance import EmpiricalCovariance
 from sklearn.decomposition import FactorAnalysis
 
 from unmingle import RobustPCA
-from unmingle.estimators._rows import RowModel
+from unmingle.estimators.rows import RowModel
 
 
 def rows(n, m, q, seed, noise=None):

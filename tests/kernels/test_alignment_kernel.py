@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import ndimage, optimize
 
-from unmingle import kernels
-from unmingle.alignment import FAMILIES, AlignedFrame, compose
-from unmingle.alignment._pyramid import Grid, Pyramid
-from unmingle.prox import huber
+from unmingle.alignment.families import FAMILIES, AlignedFrame, compose
+from unmingle.alignment.pyramid import Grid, Pyramid
+from unmingle.core.prox import huber
+from unmingle.kernels.alignment import align_image
 
 FRAME = AlignedFrame(30, 26)
 START = np.array([[1.0, 0, 9.0], [0, 1, 8.0], [0, 0, 1]])
@@ -36,7 +36,7 @@ def descended(image, atoms, family, start, *, tol=1e-4, radius=1.5, most=200.0, 
     level = Grid.of(FRAME, family, 0)
     matrix, code = level.matrix(start), np.array([0.9, 0.0], np.float32)
     shape = level.grid, level.fields, level.generators, level.corners
-    cost, valid, moved = kernels.align_image(
+    cost, valid, moved = align_image(
         image, True, matrix, code, *shape, atoms, (LAM, LAM_STAR), (tol, radius, most, still)
     )
     return matrix @ FRAME.from_pixels, code, cost, valid, moved

@@ -7,10 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from unmingle import kernels
-from unmingle.linalg import ridge_encoder
-from unmingle.objective import projection_gap
-from unmingle.prox import soft_threshold
+from unmingle.core.linalg.low_rank import ridge_encoder
+from unmingle.core.objective import projection_gap
+from unmingle.core.prox import soft_threshold
+from unmingle.kernels.matrix import clipped_norm, huber_sums, huber_sweep, multiplier_sweep
+from unmingle.kernels.samples import alternation_pass
+from unmingle.kernels.stream import cleaning_pass
 
 CASES = pytest.mark.parametrize(("n", "m", "dtype"), [(1, 1, np.float64), (7, 5, np.float32), (130, 33, np.float64)])
 
@@ -36,7 +38,7 @@ def test_huber_sweep(n, m, dtype, momentum):
     if momentum == 0:
         behind_left, behind_right = behind_left[:, :0].copy(), behind_right[:0].copy()
     cleaned, product = np.empty_like(X), np.empty((n, 4), dtype)
-    value = kernels.huber_sweep(
+    value = huber_sweep(
         X, left, right, behind_left, behind_right, dtype(momentum), lam, cleaned, basis, product
     )
     D = left @ right
@@ -53,7 +55,7 @@ def test_huber_sweep(n, m, dtype, momentum):
 def test_huber_sums(n, m, dtype):
     X, (left, right, *_), lam, _ = setting(n, m, dtype)
     residual = np.empty_like(X)
-    sums = kernels.huber_sums(X, left, right, lam, residual)
+    sums = huber_sums(X, left, right, lam, residual)
     r = np.nan_to_num(X - left @ right)
     s = np.clip(r, -lam, lam)
     assert np.allclose(residual, s, **close(dtype))
@@ -70,7 +72,7 @@ def test_multiplier_sweep(n, m, dtype, reach, shrink):
     Y[np.isnan(X)] = 0
     multiplier, cleaned, product = Y.copy(), C.copy(), np.empty((n, 4), dtype)
     mu, next_mu = 2.0, 3.0
-    squares = kernels.multiplier_sweep(
+    squares = multiplier_sweep(
         X, left, right, multiplier, cleaned, mu, next_mu, dtype(reach), shrink, lam, basis, product
     )
     L = left @ right
@@ -96,7 +98,7 @@ def test_clipped_norm_and_its_slope(n, m, dtype):
         W = np.nan_to_num(X - left @ right + Y / mu).astype(float)
         return np.linalg.norm(np.clip(W, -reach * lam.astype(float), reach * lam.astype(float)))
 
-    value, slope = kernels.clipped_norm(X, left, right, Y, mu, dtype(reach), lam)
+    value, slope = clipped_norm(X, left, right, Y, mu, dtype(reach), lam)
     assert np.isclose(value, norm(reach), **close(dtype))
     assert np.isclose(slope, (norm(reach + 1e-6) - norm(reach - 1e-6)) / 2e-6, rtol=1e-2, atol=1e-3)
 
@@ -108,7 +110,7 @@ def test_alternation_pass(n, m, dtype):
     U, codes, lam_star = rng.standard_normal((2, m)).astype(dtype), rng.standard_normal((n, 2)).astype(dtype), 0.8
     inverse = np.linalg.inv((U @ U.T).astype(float) + lam_star * np.eye(2))
     following, gap = np.empty_like(codes), np.empty(n)
-    kernels.alternation_pass(X, U.T.copy(), U, inverse, lam_star, lam, codes, following, gap)
+    alternation_pass(X, U.T.copy(), U, inverse, lam_star, lam, codes, following, gap)
     L = codes @ U
     outliers = np.where(np.isnan(X), 0, soft_threshold(X - L, lam))
     cleaned = np.where(np.isnan(X), L, X - outliers)
@@ -123,7 +125,7 @@ def test_kernels_run_in_several_threads_at_once():
 
     def once(_):
         residual = np.empty_like(X)
-        return kernels.huber_sums(X, left, right, lam, residual), residual
+        return huber_sums(X, left, right, lam, residual), residual
 
     sums, residual = once(0)
     with ThreadPoolExecutor(4) as pool:
@@ -162,7 +164,7 @@ def test_sums_do_not_depend_on_where_arrays_lie(m, dtype):
     x[:] = X
     for start in range(m + 512 // memory.itemsize, m + 1024 // memory.itemsize):
         residual = memory[start : start + m].reshape(1, m)
-        answers.add((*kernels.huber_sums(x, left, right, lam, residual), residual.tobytes()))
+        answers.add((*huber_sums(x, left, right, lam, residual), residual.tobytes()))
     assert len(answers) == 1
 
 
@@ -176,7 +178,7 @@ def test_cleaning_pass_is_the_formula(signed):
     bound, limit = np.linspace(0.5, 1.0, 20), np.linspace(0.6, 2.0, 20)
     below = bound if signed else np.full(20, np.inf)
     cleaned, beyond = np.empty_like(X), np.empty(20, np.int64)
-    kernels.cleaning_pass(X, codes, components, bound, below, limit, cleaned, beyond)
+    cleaning_pass(X, codes, components, bound, below, limit, cleaned, beyond)
     low_rank = codes @ components
     rest = np.nan_to_num(X - low_rank)
     assert np.allclose(cleaned, low_rank + np.clip(rest, -below, bound), atol=1e-12)

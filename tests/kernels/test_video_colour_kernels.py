@@ -5,7 +5,7 @@ import pytest
 from scipy import ndimage
 from video_passes import F, learn, look, outside_of_span
 
-from unmingle.kernels import planes_from_rgb, rgb_from_planes
+from unmingle.kernels.video_planes import planes_from_rgb, rgb_from_planes
 from unmingle.media import Planes, middle_of
 
 

@@ -9,20 +9,18 @@ from video_passes import F, in_words, learn, look, outside_of_span, ridge_step, 
 
 from unmingle.apps.video._background import noise_rates
 from unmingle.apps.video._scene_change import robust_line
-from unmingle.kernels import (
-    LearningState,
+from unmingle.core.online.statistics import Statistics, recursive_step
+from unmingle.core.solvers.projection import newton
+from unmingle.kernels.regions import keep_regions
+from unmingle.kernels.video_detection import (
     Scenery,
     Workspace,
+    count_neighbours,
     detect_in_frame,
     frame_codes,
-    learn_from_frame,
     zeros_for,
 )
-from unmingle.kernels._regions import keep_regions
-from unmingle.kernels._video_detection import count_neighbours
-from unmingle.kernels._video_learning import follow_noise
-from unmingle.online import Statistics, recursive_step
-from unmingle.solvers import newton
+from unmingle.kernels.video_learning import LearningState, follow_noise, learn_from_frame
 
 
 def plain_layers(x, components, codes, lam_star, lam, n_layers):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from unmingle import kernels
+from unmingle.kernels.video_steady import lay_mask_back, lay_over
 
 SHAPE = (41, 58)
 SHIFT = np.array([[1.0, 0.0, 2.3], [0.0, 1.0, -3.6], [0.0, 0.0, 1.0]])
@@ -36,7 +36,7 @@ def test_planes_are_read_between_their_pixels(rng, name, dtype):
     parts = [(white * (part - part.min()) / np.ptp(part)).astype(dtype) for part in smooth]
     row, fill = np.concatenate([part.ravel() for part in parts]), np.full(sum(part.size for part in parts), 7, dtype)
     out = np.empty_like(row)
-    kernels.lay_over(row, *SHAPE, matrix, name in ("shift", "whole", "far"), exact, fill, out)
+    lay_over(row, *SHAPE, matrix, name in ("shift", "whole", "far"), exact, fill, out)
     start = 0
     for part, how in zip(parts, (matrix, halved(matrix), halved(matrix)), strict=True):
         x, y = places(how, part.shape)
@@ -59,7 +59,7 @@ def test_masks_are_laid_to_the_nearest_pixel(rng, name):
     out = np.empty(SHAPE, bool)
     is_shift = name in ("shift", "whole", "far")
     words = np.empty(0, np.uint64)
-    regions = kernels.lay_mask_back(
+    regions = lay_mask_back(
         mask.reshape(-1), *SHAPE, matrix, is_shift, (0, SHAPE[0]), out.reshape(-1), words, 5
     )
     x, y = (np.floor(place + 0.5).astype(int) for place in places(matrix, SHAPE))
@@ -76,7 +76,7 @@ def test_masks_are_laid_to_the_nearest_pixel(rng, name):
 
 def test_rows_that_are_not_asked_for_are_empty():
     mask, out = np.ones(SHAPE, bool), np.empty(SHAPE, bool)
-    kernels.lay_mask_back(mask.reshape(-1), *SHAPE, WHOLE, True, (5, 9), out.reshape(-1), np.empty(0, np.uint64), 1)
+    lay_mask_back(mask.reshape(-1), *SHAPE, WHOLE, True, (5, 9), out.reshape(-1), np.empty(0, np.uint64), 1)
     assert out[5:9, 4:].all()
     assert not out[:5].any()
     assert not out[9:].any()

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from unmingle import kernels
-from unmingle.alignment import AlignedFrame, compose
-from unmingle.alignment._pyramid import Grid, Pyramid, spline_of
+from unmingle.alignment.families import AlignedFrame, compose
+from unmingle.alignment.pyramid import Grid, Pyramid, spline_of
+from unmingle.kernels.alignment import warp_image
+from unmingle.kernels.warp import BORDER, pad_image, smooth_image
 
 FRAME = AlignedFrame(17, 12)
-INSIDE = (slice(kernels.BORDER, -kernels.BORDER),) * 2
+INSIDE = (slice(BORDER, -BORDER),) * 2
 
 
 def picture(rng, shape=(31, 27)):
@@ -32,9 +33,9 @@ def test_spline_is_that_of_scipy(rng, shape):
 @pytest.mark.parametrize("shape", [(31, 27), (6, 8), (2, 3), (1, 4), (1, 1)])
 def test_borders_mirror(rng, shape):
     image = rng.random(shape).astype(np.float32)
-    padded = np.empty([side + 2 * kernels.BORDER for side in shape], np.float32)
-    kernels.pad_image(image, padded)
-    mode = [(kernels.BORDER, kernels.BORDER)] * 2
+    padded = np.empty([side + 2 * BORDER for side in shape], np.float32)
+    pad_image(image, padded)
+    mode = [(BORDER, BORDER)] * 2
     np.testing.assert_array_equal(padded, np.pad(image, mode, mode="reflect"))
 
 
@@ -42,7 +43,7 @@ def test_borders_mirror(rng, shape):
 def test_smoothing_and_halving_are_convolutions(rng, shape):
     image = rng.random(shape).astype(np.float32)
     smooth = np.empty_like(image)
-    kernels.smooth_image(image, np.empty_like(image), smooth)
+    smooth_image(image, np.empty_like(image), smooth)
     np.testing.assert_allclose(smooth, filtered(image.astype(np.float64), [1, 2, 1]), atol=1e-6)
     half = Pyramid.of(image, 2).levels[1][INSIDE]
     np.testing.assert_allclose(half, filtered(image.astype(np.float64), [1, 4, 6, 4, 1])[::2, ::2], atol=1e-6)
@@ -52,7 +53,7 @@ def warp(image, matrix, cubic, level):
     """Values and slopes of a warp, at the pixels of a level."""
     m = level.grid.shape[1]
     values, slopes = np.empty(m, np.float32), np.empty((2, m), np.float32)
-    kernels.warp_image(image, cubic, level.matrix(matrix), level.grid, values, slopes)
+    warp_image(image, cubic, level.matrix(matrix), level.grid, values, slopes)
     return values, slopes
 
 
@@ -65,7 +66,7 @@ def some_matrix(rng, family="projective"):
 @pytest.mark.parametrize("cubic", [False, True])
 def test_warps_are_those_of_scipy(rng, cubic, family):
     image, matrix, level = picture(rng), some_matrix(rng, family), Grid.of(FRAME, family, 0)
-    source = spline_of(image) if cubic else np.pad(image, kernels.BORDER, mode="reflect")
+    source = spline_of(image) if cubic else np.pad(image, BORDER, mode="reflect")
     y, x = np.mgrid[: FRAME.height, : FRAME.width]
     places = matrix @ np.stack([x.ravel(), y.ravel(), np.ones(x.size)])
     expected = ndimage.map_coordinates(
@@ -79,14 +80,14 @@ def test_warps_are_those_of_scipy(rng, cubic, family):
 def test_jacobian_is_the_slope_of_the_warp(rng, cubic, family):
     """Slopes times fields against differences of warps by the two sides of a small member of the family."""
     image, matrix, level = picture(rng), some_matrix(rng), Grid.of(FRAME, family, 0)
-    source = (spline_of(image) if cubic else np.pad(image, kernels.BORDER, mode="reflect")).astype(np.float64)
+    source = (spline_of(image) if cubic else np.pad(image, BORDER, mode="reflect")).astype(np.float64)
     grid = level.grid.astype(np.float64)
     p, m, step = len(level.fields), grid.shape[1], 1e-4
 
     def warped(parameters):
         values, slopes = np.empty(m), np.empty((2, m))
         moved = compose(matrix, FRAME.to_matrix(family, parameters))
-        kernels.warp_image(source, cubic, level.matrix(moved), grid, values, slopes)
+        warp_image(source, cubic, level.matrix(moved), grid, values, slopes)
         return values, slopes
 
     slopes = warped(np.zeros(p))[1]
@@ -116,7 +117,7 @@ def test_shifts_take_a_short_way_to_the_same_numbers(rng, shift, cubic):
     """A grid with its places in another order is no rectangle, and goes the long way."""
     image, level = picture(rng), Grid.of(FRAME, "translation", 0)
     image[18, 14] = np.nan
-    source = spline_of(image) if cubic else np.pad(image, kernels.BORDER, mode="reflect")
+    source = spline_of(image) if cubic else np.pad(image, BORDER, mode="reflect")
     matrix = np.array([[1, 0, shift[0]], [0, 1, shift[1]], [0, 0, 1.0]])
     order = rng.permutation(level.grid.shape[1])
     mixed = Grid.of(FRAME, "translation", 0, order)

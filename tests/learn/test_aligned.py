@@ -5,8 +5,8 @@ import pytest
 import torch
 
 import unmingle
-from unmingle.alignment import AlignedFrame, compose
-from unmingle.encoder import Encoder
+from unmingle.alignment.families import AlignedFrame, compose
+from unmingle.core.encoder.encoder import Encoder
 from unmingle.learn import Aligned, Network, align_through, train
 from unmingle.synth import displaced_faces
 

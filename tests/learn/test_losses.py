@@ -9,8 +9,9 @@ from reference import mixture
 from scipy.optimize import minimize
 from small_training import SIGNS, Q, encoder_of, layers_differ, same_numbers, samples, shaken, tensors, train
 
-from unmingle import learn, objective
-from unmingle.encoder import Layers
+from unmingle import learn
+from unmingle.core import objective
+from unmingle.core.encoder.layers import Layers
 
 
 class TestLosses:

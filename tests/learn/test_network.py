@@ -9,7 +9,7 @@ from reference import mixture
 from small_training import KINDS, SIGNS, encoder_of, same_numbers, shaken, tensors
 
 from unmingle import learn
-from unmingle.encoder import clip_towards
+from unmingle.core.encoder.layers import clip_towards
 from unmingle.learn._functions import clipped
 
 

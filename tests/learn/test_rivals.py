@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from unmingle import learn
-from unmingle.encoder import SequenceEncoder
+from unmingle.core.encoder.sequence import SequenceEncoder
 
 Q, M = 6, 9
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from unmingle import learn, store
-from unmingle.encoder import Cell, SequenceEncoder, carry
+from unmingle.core.encoder.sequence import Cell, SequenceEncoder, carry
 from unmingle.learn._sequence import _Carried
 
 Q, M = 5, 7

@@ -7,7 +7,7 @@ import pytest
 import torch
 from small_training import BOTH, samples, started, train
 
-from unmingle.encoder import stretched
+from unmingle.core.encoder.layers import stretched
 from unmingle.learn._network import Block
 from unmingle.learn._steps import StepNetwork
 

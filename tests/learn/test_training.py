@@ -18,7 +18,7 @@ from small_training import (
 )
 
 from unmingle import learn
-from unmingle.encoder import stretched
+from unmingle.core.encoder.layers import stretched
 
 
 class TestTraining:

@@ -4,16 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator
 
-from unmingle.linalg import (
-    LowRank,
-    Units,
-    WarmSubspace,
-    empty_apart,
-    ridge_encoder,
-    spectral_norm_bound,
-    thin_svd,
-)
-from unmingle.linalg._norms import _lanczos_bound
+from unmingle.core.linalg.low_rank import LowRank, ridge_encoder
+from unmingle.core.linalg.memory import empty_apart
+from unmingle.core.linalg.norms import _lanczos_bound, spectral_norm_bound
+from unmingle.core.linalg.thresholding import WarmSubspace, thin_svd
+from unmingle.core.linalg.units import Units
 
 
 def full_threshold(M, t):
@@ -171,7 +166,7 @@ def test_lanczos_needs_few_products_where_leading_values_are_nearly_equal(monkey
     def counting(shape, matvec, dtype):
         return LinearOperator(shape, matvec=lambda v: (products.append(1), matvec(v))[1], dtype=dtype)
 
-    monkeypatch.setattr("unmingle.linalg._norms.LinearOperator", counting)
+    monkeypatch.setattr("unmingle.core.linalg.norms.LinearOperator", counting)
     true = np.linalg.norm(R, 2)
     assert true <= _lanczos_bound(R) <= true * (1 + 1e-5)
     assert len(products) < 500

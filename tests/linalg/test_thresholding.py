@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from unmingle.linalg import gram_of_shorter_side, gram_threshold
+from unmingle.core.linalg.norms import gram_of_shorter_side
+from unmingle.core.linalg.thresholding import gram_threshold
 
 
 def full_threshold(M, t):

@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from unmingle.media import (
-    IncompleteError,
-    MediaError,
-    SoundWriter,
-    open_sound,
-    read_sound,
-    sound_paths,
-)
+from unmingle.media import IncompleteError, MediaError, SoundWriter, open_sound, read_sound, sound_paths
 
 RATE = 16000
 

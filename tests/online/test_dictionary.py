@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from stream_samples import STEPS
 
-from unmingle.linalg import Units
-from unmingle.online import Dictionary, Statistics, direct_step
+from unmingle.core.linalg.units import Units
+from unmingle.core.online.dictionary import Dictionary
+from unmingle.core.online.statistics import Statistics, direct_step
 
 Q, M, LAM_STAR = 3, 30, 0.5
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from unmingle.linalg import Units
-from unmingle.online import NoiseTracker
+from unmingle.core.linalg.units import Units
+from unmingle.core.online.noise import NoiseTracker
 
 
 def deviations(level, n=50, m=40, seed=0):

@@ -5,17 +5,14 @@ import pytest
 from scipy.optimize import nnls
 from stream_samples import nonnegative_rows
 
-from unmingle import objective, solvers
+from unmingle.core import objective
+from unmingle.core.online.dictionary import Dictionary
+from unmingle.core.online.nonnegative import nonnegative_misfit, nonnegative_step, scale_atoms
+from unmingle.core.online.settings import TrackerSettings
+from unmingle.core.online.statistics import Statistics
+from unmingle.core.online.tracker import Tracker
+from unmingle.core.solvers.nonnegative import nonnegative_newton
 from unmingle.metrics import relative_error, subspace_angle
-from unmingle.online import (
-    Dictionary,
-    Statistics,
-    Tracker,
-    TrackerSettings,
-    nonnegative_misfit,
-    nonnegative_step,
-    scale_atoms,
-)
 
 Q, M, LAM_STAR = 4, 30, 0.7
 
@@ -58,7 +55,7 @@ def test_the_misfit_of_sums_is_that_of_the_samples():
     """With exact codes, the stationarity of (4) from all rows and from their sums is the same number."""
     X, components = block(2)[1], np.random.default_rng(2).exponential(size=(Q, M))
     lam = np.full(M, 0.8)
-    codes = next(solvers.nonnegative_newton(X, components, LAM_STAR, lam)).codes
+    codes = next(nonnegative_newton(X, components, LAM_STAR, lam)).codes
     low_rank = codes @ components
     sums = Statistics.of(codes, low_rank + np.minimum(X - low_rank, lam))
     wanted = objective.nonnegative_stationarity(X, components, codes, LAM_STAR, lam)
@@ -206,7 +203,7 @@ def test_a_feature_that_went_up_is_learnt_anew():
     tracker = tracker_of(X, n_components=3, forgetting=0.99)
     components = tracker.learnt.components
     lam = np.full(60, tracker.learnt.outlier_penalty)
-    codes = next(solvers.nonnegative_newton(X[-100:], components, 1e-3, lam)).codes
+    codes = next(nonnegative_newton(X[-100:], components, 1e-3, lam)).codes
     assert relative_error(codes @ components, truth[-100:]) < 0.05
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unmingle import objective
-from unmingle.online import Statistics, balance, block_coordinate_step, direct_step, recursive_step
+from unmingle.core import objective
+from unmingle.core.online.statistics import Statistics, balance, block_coordinate_step, direct_step, recursive_step
 
 Q, M = 4, 30
 

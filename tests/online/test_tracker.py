@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from stream_samples import STEPS, rows_of
 
+from unmingle.core.online.settings import TrackerSettings
+from unmingle.core.online.tracker import Tracker
 from unmingle.metrics import subspace_angle
-from unmingle.online import Tracker, TrackerSettings
 
 
 def tracker_of(rows, **settings):

@@ -6,7 +6,7 @@ import torch
 from parity.vectors import ACCURACY, FORMS, encoder_of, vectors_of
 
 from unmingle import export, learn
-from unmingle.encoder import Layers, propagate
+from unmingle.core.encoder.layers import Layers, propagate
 
 
 def tensors(X, init):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from unmingle import export, learn
-from unmingle.encoder import Cell, Head, SequenceEncoder, carry, read_out
+from unmingle.core.encoder.sequence import Cell, Head, SequenceEncoder, carry, read_out
 
 ACCURACY = {"float64": 1e-11, "float32": 1e-5}
 FORMS = [(1, 1, 3, "float64"), (7, 1, 33, "float64"), (7, 3, 33, "float32"), (64, 2, 240, "float32")]

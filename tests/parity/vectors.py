@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unmingle.encoder import Encoder, Layers
+from unmingle.core.encoder.encoder import Encoder
+from unmingle.core.encoder.layers import Layers
 
 ROWS = (1, 7, 64, 300)
 ACCURACY = {"float64": 1e-11, "float32": 1e-5}
@@ -90,7 +91,7 @@ def _questions(encoder):
 
 
 def answer_of(encoder, X, init):
-    """Codes, low-rank part and outliers by the formulas of `unmingle.encoder`, sample by sample in double precision."""
+    """Codes, low-rank part and outliers by the formulas of `unmingle.core.encoder`, sample by sample in double precision."""
     layers = [np.asarray(part, np.float64) for part in encoder.layers]
     U = encoder.components.astype(np.float64)
     starts = [None] * len(X) if init is None else init.astype(np.float64)

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 from made_faces import made_faces, write_pictures
-
 from unmingle.objective import projection
+
 from unmingle.reproduce import EXPERIMENTS, DataMissing
 from unmingle.reproduce.faces import FaceSet, online_faces, online_page, read_faces, table1, table1_page
 from unmingle.reproduce.faces._cells import METHODS, Case

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from sklearn.decomposition import non_negative_factorization
 
-from unmingle import kernels, objective, solvers
-from unmingle.iterate import run
+from unmingle.core import objective
+from unmingle.core.iterate import run
+from unmingle.core.solvers.criteria import StationarityCriterion
+from unmingle.core.solvers.nmf import nmf
+from unmingle.core.solvers.nonnegative import nonnegative_newton
+from unmingle.kernels.factors import nonnegative_sweep
 
 SIGMA = 0.05
 
@@ -29,9 +33,9 @@ def penalties(X):
 
 def solved(X, lam_star, lam, q, tol, *, init="nndsvd", max_iter=2000):
     seen = []
-    iterates = solvers.nmf(X, lam_star, lam, n_components=q, init=init, rng=np.random.default_rng(0))
+    iterates = nmf(X, lam_star, lam, n_components=q, init=init, rng=np.random.default_rng(0))
     kept = (seen.append(state.objective) or state for state in iterates)
-    return run(kept, solvers.StationarityCriterion(X, lam_star, lam, tol), tol=tol, max_iter=max_iter), np.array(seen)
+    return run(kept, StationarityCriterion(X, lam_star, lam, tol), tol=tol, max_iter=max_iter), np.array(seen)
 
 
 def cost(X, codes, components, lam_star, lam):
@@ -62,7 +66,7 @@ def test_iterates_are_balanced_and_sorted_and_the_data_are_left_alone():
     X, _ = planted(60, 90, 5, missing=0.1)
     X.setflags(write=False)
     lam_star, lam = penalties(X)
-    for state in islice(solvers.nmf(X, lam_star, lam, n_components=5, rng=np.random.default_rng(0)), 20):
+    for state in islice(nmf(X, lam_star, lam, n_components=5, rng=np.random.default_rng(0)), 20):
         norms = np.linalg.norm(state.components, axis=1)
         assert np.allclose(norms, np.linalg.norm(state.codes, axis=0))
         assert (np.diff(norms) <= 1e-12).all()
@@ -73,9 +77,9 @@ def test_the_answer_is_the_exact_projection_in_both_factors():
     X, _ = planted(80, 60, 3)
     lam_star, lam = penalties(X)
     state = solved(X, lam_star, lam, 3, 1e-9)[0].state
-    codes = next(solvers.nonnegative_newton(X, state.components, lam_star, lam)).codes
+    codes = next(nonnegative_newton(X, state.components, lam_star, lam)).codes
     columns = np.ascontiguousarray(X.T)
-    atoms = next(solvers.nonnegative_newton(columns, state.codes.T, lam_star, np.full(80, lam[0]))).codes
+    atoms = next(nonnegative_newton(columns, state.codes.T, lam_star, np.full(80, lam[0]))).codes
     assert np.allclose(codes, state.codes, atol=1e-6)
     assert np.allclose(atoms, state.components.T, atol=1e-6)
 
@@ -86,7 +90,7 @@ def test_without_outliers_it_is_no_worse_than_scikit_learn():
     lam = np.full(m, 1e9)
     start = np.random.default_rng(1).random((5, m))
     state = solved(X, lam_star, lam, 5, 1e-6, init=start)[0].state
-    first = next(solvers.nonnegative_newton(X, start, lam_star, lam)).codes
+    first = next(nonnegative_newton(X, start, lam_star, lam)).codes
     how = {"alpha_W": lam_star / m, "alpha_H": lam_star / n, "l1_ratio": 0, "tol": 1e-8, "max_iter": 5000}
     codes, components, _ = non_negative_factorization(
         X, first.copy(), start.copy(), n_components=5, init="custom", **how
@@ -117,7 +121,7 @@ def test_odd_shapes_and_empty_parts(n, m, q, init):
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_nothing_there_gives_nothing(value):
     X = np.full((6, 5), value)
-    state = next(islice(solvers.nmf(X, 1.0, np.ones(5), n_components=2, rng=np.random.default_rng(0)), 50, None))
+    state = next(islice(nmf(X, 1.0, np.ones(5), n_components=2, rng=np.random.default_rng(0)), 50, None))
     assert np.allclose(state.codes @ state.components, 0, atol=1e-6)
 
 
@@ -125,7 +129,7 @@ def test_same_data_same_bits():
     X, _ = planted(70, 50, 4)
     lam_star, lam = penalties(X)
     first, second = (
-        next(islice(solvers.nmf(X.copy(), lam_star, lam, n_components=4, rng=np.random.default_rng(0)), 40, None))
+        next(islice(nmf(X.copy(), lam_star, lam, n_components=4, rng=np.random.default_rng(0)), 40, None))
         for _ in range(2)
     )
     assert np.array_equal(first.codes, second.codes)
@@ -146,7 +150,7 @@ def test_the_sweep_is_that_of_numpy(elsewhere, rng):
     new, gathered = np.empty_like(codes), np.empty_like(components)
     point = (codes, components) if elsewhere else (ahead, components[:0])
     start = (ahead, atoms, gram, new, gathered)
-    value = kernels.nonnegative_sweep(X, lam, lam_star, *point, *start, 2)
+    value = nonnegative_sweep(X, lam, lam_star, *point, *start, 2)
     residual = np.nan_to_num(np.minimum(X - ahead @ atoms.T, lam))
     wanted, cleaned = ahead.copy(), ahead @ atoms.T + residual
     for _ in range(2):

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from unmingle import objective, solvers
-from unmingle.iterate import run
+from unmingle.core import objective
+from unmingle.core.iterate import run
+from unmingle.core.solvers.nonnegative import nonnegative_newton
 
 
 def gaps(X, components, codes, lam_star, lam, signed):
@@ -46,7 +47,7 @@ def test_minimum_of_5_with_nonnegative_codes(m, q, missing, signed, rng):
         reference.projection(x, components, lam_star, lam, nonnegative_codes=True, nonnegative_outliers=not signed)
         for x in X
     ]
-    state = next(solvers.nonnegative_newton(X, components, lam_star, lam, signed_outliers=signed))
+    state = next(nonnegative_newton(X, components, lam_star, lam, signed_outliers=signed))
     assert (state.codes >= 0).all()
     assert (state.codes == 0).any()
     assert np.allclose(
@@ -60,13 +61,13 @@ def test_without_outliers_it_is_nonnegative_least_squares(rng):
     ridge = 1e-3
     tall = np.vstack([components.T, np.sqrt(ridge) * np.eye(7)])
     wanted = [nnls(tall, np.concatenate([x, np.zeros(7)]))[0] for x in X]
-    found = next(solvers.nonnegative_newton(X, components, ridge, np.full(40, 1e9))).codes
+    found = next(nonnegative_newton(X, components, ridge, np.full(40, 1e9))).codes
     assert np.allclose(found, wanted, atol=1e-9)
 
 
 def test_one_atom_in_closed_form():
     """x = 3 and 100 on equal weights: the first is fitted, the second is an outlier that pulls by lam only."""
-    found = next(solvers.nonnegative_newton(np.array([[3.0, 100.0]]), np.ones((1, 2)), 1.0, np.full(2, 2.0)))
+    found = next(nonnegative_newton(np.array([[3.0, 100.0]]), np.ones((1, 2)), 1.0, np.full(2, 2.0)))
     assert np.allclose(found.codes, [[(3.0 + 2.0) / 2]])
 
 
@@ -84,7 +85,7 @@ def test_every_sample_is_certified(seed, m, q, outliers, missing, signed, small)
     rng = np.random.default_rng(seed)
     components, X, sigma = made(rng, 12, m, q, outliers=outliers, missing=missing, decades=3, signed=signed)
     lam, lam_star = sigma * rng.uniform(0.5, 3, m), sigma * 10.0**small * (np.sqrt(m) + np.sqrt(12))
-    iterates = solvers.nonnegative_newton(X, components, lam_star, lam, signed_outliers=signed, tol=1e-10)
+    iterates = nonnegative_newton(X, components, lam_star, lam, signed_outliers=signed, tol=1e-10)
     codes = run(iterates, lambda p: p.gap.max(), tol=1e-8, max_iter=10).state.codes
     assert (codes >= 0).all()
     assert gaps(X, components, codes, lam_star, lam, signed).max() <= 1e-8
@@ -101,7 +102,7 @@ def test_strange_atoms_and_strange_samples(signed, lam_star, rng):
     X[0], X[1], X[2], X[3] = np.nan, 0, -X[2], 1e3 * X[3]
     X[4], X[5, 1:] = 1e20 * components[8], np.nan
     lam = np.full(m, 0.05)
-    iterates = solvers.nonnegative_newton(X, components, lam_star, lam, signed_outliers=signed, tol=1e-10)
+    iterates = nonnegative_newton(X, components, lam_star, lam, signed_outliers=signed, tol=1e-10)
     result = run(iterates, lambda p: p.gap.max(), tol=1e-8, max_iter=20)
     codes = result.state.codes
     assert result.converged
@@ -120,9 +121,9 @@ def test_warm_and_cold_come_to_the_same_codes(dtype, signed, rng):
     components, X, lam = components.astype(dtype), X.astype(dtype), np.full(60, 2 * sigma, dtype)
     components.setflags(write=False)
     X.setflags(write=False)
-    cold = next(solvers.nonnegative_newton(X, components, 0.5, lam, signed_outliers=signed))
+    cold = next(nonnegative_newton(X, components, 0.5, lam, signed_outliers=signed))
     start = (cold.codes + rng.standard_normal(cold.codes.shape)).astype(dtype)
-    warm = next(solvers.nonnegative_newton(X, components, 0.5, lam, start, signed_outliers=signed))
+    warm = next(nonnegative_newton(X, components, 0.5, lam, start, signed_outliers=signed))
     assert cold.codes.dtype == warm.codes.dtype == dtype
     assert cold.gap.max() < (1e-12 if dtype == np.float64 else 1e-4)
     assert np.allclose(cold.codes, warm.codes, atol=1e-9 if dtype == np.float64 else 1e-3)
@@ -132,7 +133,7 @@ def test_warm_and_cold_come_to_the_same_codes(dtype, signed, rng):
 def test_an_unfinished_run_reports_its_own_gap_and_costs_fall(steps, rng):
     components, X, sigma = made(rng, 40, 60, 9, outliers=0.5, decades=2)
     lam, last = np.full(60, 0.5 * sigma), np.inf
-    iterates = solvers.nonnegative_newton(X, components, 0.1, lam, max_steps=steps)
+    iterates = nonnegative_newton(X, components, 0.1, lam, max_steps=steps)
     for state, _ in zip(iterates, range(6), strict=False):
         assert np.allclose(state.gap, gaps(X, components, state.codes, 0.1, lam, False), rtol=1e-6, atol=1e-9)
         cost = costs(X, components, state.codes, 0.1, lam, False)
@@ -143,6 +144,6 @@ def test_an_unfinished_run_reports_its_own_gap_and_costs_fall(steps, rng):
 def test_rows_do_not_depend_on_their_neighbours(rng):
     components, X, sigma = made(rng, 40, 60, 9)
     lam = np.full(60, sigma)
-    whole = next(solvers.nonnegative_newton(X, components, 0.1, lam)).codes
-    alone = [next(solvers.nonnegative_newton(x[None], components, 0.1, lam)).codes[0] for x in X]
+    whole = next(nonnegative_newton(X, components, 0.1, lam)).codes
+    alone = [next(nonnegative_newton(x[None], components, 0.1, lam)).codes[0] for x in X]
     assert np.allclose(whole, alone, rtol=1e-9, atol=1e-12)

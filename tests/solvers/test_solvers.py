@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import reference
 
-from unmingle import decompose, objective, solvers
-from unmingle.iterate import run
-from unmingle.prox import soft_threshold
+from unmingle import decompose
+from unmingle.core import objective
+from unmingle.core.iterate import run
+from unmingle.core.prox import soft_threshold
+from unmingle.core.solvers.projection import algorithm_1, newton
 
 SHAPES = [(12, 9, 2, 0.0), (9, 14, 2, 0.2), (10, 10, 1, 0.0)]
 
@@ -53,8 +55,8 @@ def test_minimum_of_5(missing, lam_size, rng):
     X[rng.random(X.shape) < missing] = np.nan
     best = [reference.projection(x, components, lam_star, lam) for x in X]
     for iterates in (
-        solvers.newton(X, components, lam_star, lam),
-        solvers.algorithm_1(X, components, lam_star, lam),
+        newton(X, components, lam_star, lam),
+        algorithm_1(X, components, lam_star, lam),
     ):
         result = run(iterates, lambda p: p.gap.max(), tol=1e-10, max_iter=20000)
         codes = result.state.codes
@@ -123,7 +125,7 @@ def test_algorithm_1_is_the_paper_s_recursion_mended(rng):
     H = np.linalg.solve(U.T @ U + lam_star * np.eye(3), U.T)
     W = U @ H
     b, y = x - W @ x, np.zeros(20)
-    iterates = solvers.algorithm_1(x[None], U.T, lam_star, np.full(20, lam))
+    iterates = algorithm_1(x[None], U.T, lam_star, np.full(20, lam))
     for _ in range(7):
         o = np.sign(b) * np.maximum(np.abs(b) - lam, 0)
         b, y = b + W @ (o - y), o
@@ -134,7 +136,7 @@ def test_algorithm_1_is_the_paper_s_recursion_mended(rng):
 def test_algorithm_1_costs_fall_pass_by_pass(rng):
     U, X, lam = rng.standard_normal((3, 20)), 3 * rng.standard_normal((4, 20)), np.full(20, 0.1)
     last = np.full(4, np.inf)
-    for state, _ in zip(solvers.algorithm_1(X, U, 0.5, lam), range(30), strict=False):
+    for state, _ in zip(algorithm_1(X, U, 0.5, lam), range(30), strict=False):
         outliers = soft_threshold(X - state.codes @ U, lam)
         cost = objective.projection(X, U, state.codes, outliers, 0.5, lam)
         assert (cost <= last + 1e-12).all()
@@ -147,9 +149,9 @@ def test_newton_warm_and_cold_come_to_the_same_codes(dtype, rng):
     X = (rng.standard_normal((37, 4)) @ U + 0.05 * rng.standard_normal((37, 60))).astype(dtype)
     X[rng.random(X.shape) < 0.2] += 5
     lam = np.full(60, 0.1, dtype)
-    cold = next(solvers.newton(X, U, 0.5, lam))
+    cold = next(newton(X, U, 0.5, lam))
     start = (cold.codes + 3 * rng.standard_normal(cold.codes.shape)).astype(dtype)
-    warm = next(solvers.newton(X, U, 0.5, lam, start))
+    warm = next(newton(X, U, 0.5, lam, start))
     close = 1e-9 if dtype == np.float64 else 1e-3
     assert cold.codes.dtype == dtype
     assert cold.gap.max() < (1e-12 if dtype == np.float64 else 1e-4)
@@ -161,7 +163,7 @@ def test_an_unfinished_newton_run_reports_its_own_gap(steps, rng):
     U = rng.standard_normal((4, 60)) * np.array([[30.0], [1.0], [1.0], [0.1]])
     X = 3 * rng.standard_normal((40, 60))
     lam = np.full(60, 0.05)
-    for state, _ in zip(solvers.newton(X, U, 0.1, lam, max_steps=steps), range(3), strict=False):
+    for state, _ in zip(newton(X, U, 0.1, lam, max_steps=steps), range(3), strict=False):
         assert np.allclose(state.gap, objective.projection_gap(X, U, state.codes, 0.1, lam), rtol=1e-6, atol=1e-9)
 
 
@@ -170,14 +172,14 @@ def test_newton_survives_thresholds_far_below_the_noise(rng):
     U = rng.standard_normal((5, 300))
     X = rng.standard_normal((50, 5)) @ U + 0.3 * rng.standard_normal((50, 300))
     lam = np.full(300, 1e-4)
-    result = run(solvers.newton(X, U, 1e-3, lam), lambda p: p.gap.max(), tol=1e-8, max_iter=5)
+    result = run(newton(X, U, 1e-3, lam), lambda p: p.gap.max(), tol=1e-8, max_iter=5)
     assert result.converged
 
 
 def test_projection_of_the_training_data_returns_their_own_codes():
     X = reference.mixture(80, 50, 3)
     part = decompose(X, rank_penalty=1.5, outlier_penalty=0.3, tol=1e-11, max_iter=2000, random_state=0)
-    projected = next(solvers.newton(X, part.components, 1.5, np.full(50, 0.3)))
+    projected = next(newton(X, part.components, 1.5, np.full(50, 0.3)))
     assert np.allclose(projected.codes, part.codes, atol=1e-5)
 
 
@@ -186,4 +188,4 @@ def test_solvers_never_write_to_the_data():
     X.setflags(write=False)
     for solver in ("proximal", "alternating", "pcp"):
         assert decompose(X, solver=solver, tol=1e-3, random_state=0).converged
-    assert next(solvers.newton(X, np.ones((1, 20)), 1.0, np.ones(20))).codes.shape == (30, 1)
+    assert next(newton(X, np.ones((1, 20)), 1.0, np.ones(20))).codes.shape == (30, 1)

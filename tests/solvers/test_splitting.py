@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 from reference import mixture
 
-from unmingle import decompose, kernels, objective, solvers
-from unmingle.linalg import LowRank, gram_threshold
-from unmingle.solvers._splitting import Weight, is_high, splitting
+from unmingle import decompose
+from unmingle.core import objective
+from unmingle.core.linalg.low_rank import LowRank
+from unmingle.core.linalg.thresholding import gram_threshold
+from unmingle.core.solvers.pcp import pcp
+from unmingle.core.solvers.proximal import proximal
+from unmingle.core.solvers.splitting import Weight, is_high, splitting
+from unmingle.kernels.matrix import multiplier_sums, splitting_sweep
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +54,7 @@ def test_a_pass_is_its_formula(dtype, rho, softness, rng):
     h = np.where(np.abs(r) < softness * lam, 0.5 * r**2, h) * ~np.isnan(X)
     sums = ((other - z) ** 2, u**2, h, h + 0.5 * softness * y**2 - r * y, z * (push - y))
     numbers = [dtype(value) for value in (0.5, rho, softness, 1.8)]
-    found = kernels.splitting_sweep(X, Z.scaled_left, Z.right, point, *numbers, lam)
+    found = splitting_sweep(X, Z.scaled_left, Z.right, point, *numbers, lam)
     scale = np.abs(expected).max()
     assert np.abs(point - expected).max() <= 50 * np.finfo(dtype).eps * scale
     assert found == pytest.approx([float(np.sum(one, dtype=np.float64)) for one in sums], rel=1e-4, abs=1e-3)
@@ -61,7 +66,7 @@ def test_sums_of_the_multiplier_are_its_formulas(linear, rng):
     X = mixture(70, 33, 3, missing=0.1)
     Z, point, lam = low_rank_of(X, 4), rng.standard_normal(X.shape), rng.uniform(0.1, 0.2, 33)
     y = np.empty_like(X)
-    found = kernels.multiplier_sums(X, Z.scaled_left, Z.right, point, 0.3, float(not linear), lam, y)
+    found = multiplier_sums(X, Z.scaled_left, Z.right, point, 0.3, float(not linear), lam, y)
     r = np.nan_to_num(X - Z.scaled_left @ Z.right)
     s = np.clip(r, -lam, lam)
     value = np.sum(lam * np.abs(r)) if linear else np.sum(s * (r - 0.5 * s))
@@ -152,7 +157,7 @@ def test_long_steps_are_taken_in_float32_and_short_ones_in_float64(slow):
     lam = np.full(X.shape[1], 0.05)
     kinds = [
         sweep.low_rank.values.dtype.name
-        for sweep, _ in zip(solvers.proximal(X, 0.5, lam, rng=np.random.default_rng(0)), range(400), strict=False)
+        for sweep, _ in zip(proximal(X, 0.5, lam, rng=np.random.default_rng(0)), range(400), strict=False)
     ]
     assert kinds[0] == "float32"
     assert kinds[-1] == "float64"
@@ -163,7 +168,7 @@ def test_long_steps_are_taken_in_float32_and_short_ones_in_float64(slow):
 
 
 def test_noise_that_is_allowed_for_is_not_split(slow):
-    iterates = solvers.pcp(slow, np.full(150, 0.08), 1.0, rng=np.random.default_rng(0))
+    iterates = pcp(slow, np.full(150, 0.08), 1.0, rng=np.random.default_rng(0))
     states = [state for state, _ in zip(iterates, range(20), strict=False)]
     assert is_high(states[-1].low_rank.rank, slow.shape)
     assert all(hasattr(state, "residual") for state in states)

@@ -4,11 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import alignment as alignment
-    from . import audio as audio
-    from . import demo as demo
-    from . import tables as tables
-    from . import video as video
+    from . import alignment, audio, demo, tables, video
 
 __all__ = ["alignment", "audio", "demo", "tables", "video"]
 

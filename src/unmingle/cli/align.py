@@ -11,7 +11,7 @@ from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty
 from ._shared.paths import ready_folder
 
 if TYPE_CHECKING:
-    from ..alignment import Alignment
+    from ..alignment.result import Alignment
     from ..apps.alignment import Folder
 
 
@@ -108,7 +108,7 @@ def _say_sizes(images: "Folder", motion: Motion) -> None:
 
 def _aligned(images: "Folder", model: Path | None, settings: dict[str, Any], advance: Any) -> tuple[Any, "Alignment"]:
     from .. import load
-    from ..estimators import Aligner
+    from ..estimators.aligner import Aligner
 
     if model is None:
         aligner = Aligner(**settings)

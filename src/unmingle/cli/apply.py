@@ -100,7 +100,7 @@ def _film(model: Path, data: Path, out: Path, *, report: bool, **shared: Any) ->
 def _loaded(path: Path) -> Any:
     """The model in a file, or its encoder, if it separates samples."""
     from .. import load
-    from ..encoder import Encoder
+    from ..core.encoder.encoder import Encoder
 
     model = load(path)
     if not (isinstance(model, Encoder) or hasattr(model, "decompose")):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._validation import require
-from ..iterate import Callback
+from ..core.iterate import Callback
 from ._shared import console
 from ._shared.interrupts import resumable
 from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, penalty, suffixed
@@ -15,7 +15,7 @@ from ._shared.table_options import Aside, Decimal, Header, Sheet, Use, read
 
 if TYPE_CHECKING:
     from ..apps.tables import NamedTable
-    from ..estimators import OnlineRobustPCA
+    from ..estimators.online import OnlineRobustPCA
 
 
 Data = Annotated[
@@ -82,7 +82,7 @@ def run(
     unmingle fit readings.csv -o readings.safetensors
     """
     from ..apps.tables import fit_table, stem_of
-    from ..estimators import OnlineRobustPCA
+    from ..estimators.online import OnlineRobustPCA
     from ._shared.tables import open_rows
 
     on_cluster = scheduler is not None or workers is not None

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from .._validation import require
-from ..iterate import Callback, Progress
+from ..core.iterate import Callback, Progress
 from ..learn import LOSSES
 from ._shared import console
 from ._shared.config import take_settings
@@ -20,7 +20,7 @@ from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, one
 from ._shared.paths import ready_outputs
 
 if TYPE_CHECKING:
-    from ..estimators import LearnedRobustPCA
+    from ..estimators.learned import LearnedRobustPCA
     from ._shared.tables import Samples
 
 
@@ -147,7 +147,8 @@ def run(
     work = checkpoint or Path(f"{out}.training")
     _check(data, size, loss, background, foreground)
     require("torch", "train")
-    from ..estimators import LearnedRobustNMF, LearnedRobustPCA
+    from ..estimators.learned import LearnedRobustPCA
+    from ..estimators.learned_nmf import LearnedRobustNMF
     from ._shared.tables import read_parts, read_samples
 
     samples = read_samples(data, size, nonnegative=nonnegative)

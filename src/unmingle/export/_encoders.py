@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._validation import check_positive, require
-from ..encoder import Encoder, SequenceEncoder, relative_difference
+from ..core.encoder.description import relative_difference
+from ..core.encoder.encoder import Encoder
+from ..core.encoder.sequence import SequenceEncoder
 from ..store import write_atomically
 from ._graph import Graph, complete, scaled_input, tensor, told_of_input
 from ._sequences import sequence_model, sequence_pairs
@@ -242,7 +244,7 @@ def _draw(graph: Graph, encoder: Encoder, warm_start: bool, scale: float) -> Non
 
 
 def _draw_layers(graph: Graph, encoder: Encoder, x: str, missing: str, init: str | None) -> str:
-    """Put in the layers and the readout of `unmingle.encoder.propagate`; return x - o of the last layer."""
+    """Put in the layers and the readout of `unmingle.core.encoder.layers.propagate`; return x - o of the last layer."""
     layers = encoder.layers
     r, c = x, None
     for k in range(encoder.n_layers):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._validation import require
-from ..encoder import FLOOR, SequenceEncoder, SequenceParts
+from ..core.encoder.sequence import FLOOR, SequenceEncoder, SequenceParts
 from ._graph import Graph, complete, scaled_input, tensor, told_of_input
 
 _SAMPLES_TO_CHECK = 16
@@ -19,7 +19,7 @@ _SAMPLES_TO_CHECK = 16
 def sequence_model(
     encoder: SequenceEncoder, usual: Any = None, card: Any = None, scale: float = 1.0
 ) -> onnx.ModelProto:
-    """One step of `unmingle.encoder.carry` and `unmingle.encoder.read_out`, for n sequences at once.
+    """One step of `unmingle.core.encoder.sequence.carry` and `unmingle.core.encoder.sequence.read_out`, for n sequences at once.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from .._validation import require
 from ._losses import LOSSES, Loss, imitation, masked, source, unsupervised
 
 if TYPE_CHECKING:
-    from ..encoder import exact_answer as exact_answer
-    from ..encoder import robust_weights as robust_weights
+    from ..core.encoder.answers import exact_answer as exact_answer
+    from ..core.encoder.answers import robust_weights as robust_weights
     from ._aligned import Aligned as Aligned
     from ._aligned import align_through as align_through
     from ._masking import MaskBatch as MaskBatch
@@ -70,10 +70,10 @@ _MODULE_OF = {
     "SequenceNetwork": "unmingle.learn._sequence",
     "Training": "unmingle.learn._training",
     "align_through": "unmingle.learn._aligned",
-    "exact_answer": "unmingle.encoder",
+    "exact_answer": "unmingle.core.encoder",
     "masking_loss": "unmingle.learn._masking",
     "rfft": "unmingle.learn._masking",
-    "robust_weights": "unmingle.encoder",
+    "robust_weights": "unmingle.core.encoder",
     "shares": "unmingle.learn._masking",
     "train": "unmingle.learn._training",
     "train_masks": "unmingle.learn._masking",

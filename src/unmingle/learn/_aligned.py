@@ -8,7 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..alignment import AlignedFrame, Grid, compose, spline_of
+from ..alignment.families import AlignedFrame, compose
+from ..alignment.pyramid import Grid, spline_of
 from ._losses import Chance, Loss, unsupervised
 from ._network import Answer, Block, Network
 
@@ -39,7 +40,7 @@ class Aligned(Loss):
     shape : pair of int
         Height and width of the frame, in the order of the features of the encoder.
     family : str
-        One of `unmingle.alignment.FAMILIES`.
+        One of `unmingle.alignment.families.FAMILIES`.
     step_size : float
         The first step, in pixels.
     """

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .. import kernels
-from ..linalg import empty_apart
+from ..core.linalg.memory import empty_apart
+from ..kernels.gradients import clip_layer, clip_slopes, misfit_slopes
+from ..kernels.gradients import misfit_cost as misfit_cost_kernels
 
 
 class _Clipped(torch.autograd.Function):
@@ -18,7 +19,7 @@ class _Clipped(torch.autograd.Function):
         r = torch.empty_like(d)
         x, t = x.contiguous(), t.contiguous()
         below = r.numpy().dtype.type(np.inf if one_sided else 0)
-        kernels.clip_layer(x.numpy(), d.contiguous().numpy(), t.numpy(), below, r.numpy())
+        clip_layer(x.numpy(), d.contiguous().numpy(), t.numpy(), below, r.numpy())
         ctx.save_for_backward(x, r)
         return r
 
@@ -26,7 +27,7 @@ class _Clipped(torch.autograd.Function):
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, Tensor, Tensor, None]:
         x, r = ctx.saved_tensors
         by_d, by_t = torch.empty_like(r), r.new_zeros(r.shape[1])
-        kernels.clip_slopes(x.numpy(), r.numpy(), slope.contiguous().numpy(), by_d.numpy(), by_t.numpy())
+        clip_slopes(x.numpy(), r.numpy(), slope.contiguous().numpy(), by_d.numpy(), by_t.numpy())
         return slope - by_d if ctx.needs_input_grad[0] else None, by_d, by_t, None
 
 
@@ -38,7 +39,7 @@ class _MisfitCost(torch.autograd.Function):
         misfit = torch.from_numpy(empty_apart(tuple(low_rank.shape), low_rank.numpy().dtype))
         cost = low_rank.new_empty(len(low_rank))
         parts = (part.contiguous().numpy() for part in (x, low_rank, outliers, lam))
-        kernels.misfit_cost(*parts, misfit.numpy(), cost.numpy())
+        misfit_cost_kernels(*parts, misfit.numpy(), cost.numpy())
         ctx.save_for_backward(misfit, outliers, lam)
         return cost
 
@@ -47,12 +48,12 @@ class _MisfitCost(torch.autograd.Function):
         misfit, outliers, lam = ctx.saved_tensors
         by_low_rank, by_outliers = torch.empty_like(misfit), torch.empty_like(misfit)
         parts = (part.contiguous().numpy() for part in (misfit, outliers, lam, slope))
-        kernels.misfit_slopes(*parts, by_low_rank.numpy(), by_outliers.numpy())
+        misfit_slopes(*parts, by_low_rank.numpy(), by_outliers.numpy())
         return -by_low_rank if ctx.needs_input_grad[0] else None, by_low_rank, by_outliers, None
 
 
 def clipped(x: Tensor, d: Tensor, known: Tensor | None, t: Tensor, one_sided: bool) -> Tensor:
-    """The cleaned samples x - o of a layer, `unmingle.encoder.clip_towards`; d where a sample is missing."""
+    """The cleaned samples x - o of a layer, `unmingle.core.encoder.layers.clip_towards`; d where a sample is missing."""
     r = _Clipped.apply(x, d, t, one_sided)
     return r if known is None else torch.where(known > 0, r, d)
 

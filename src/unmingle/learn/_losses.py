@@ -11,7 +11,7 @@ from .._validation import check_choice
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ..encoder import Encoder
+    from ..core.encoder.encoder import Encoder
     from ._network import Answer, Block, Network
 
 Chance = tuple[int, ...]
@@ -117,7 +117,7 @@ class _Imitation(Loss):
         return unsupervised(network, block, answer)
 
     def find_targets(self, encoder: "Encoder", X: Any) -> Any:
-        from ..encoder import exact_answer
+        from ..core.encoder.answers import exact_answer
 
         return exact_answer(encoder, X)
 

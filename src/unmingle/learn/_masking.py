@@ -17,7 +17,7 @@ from .. import store
 from .._schema import Array as Numbers
 from .._schema import Count, Each, MismatchError, Number, Record, Row, Table, check
 from .._validation import check_count, check_positive
-from ..iterate import Callback, Progress
+from ..core.iterate import Callback, Progress
 
 Array = NDArray[np.floating[Any]]
 

@@ -7,7 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..encoder import Encoder, Layers, Signs, propagate
+from ..core.encoder.encoder import Encoder
+from ..core.encoder.layers import Layers, Signs, propagate
 from ._functions import clipped
 
 Array = NDArray[np.floating[Any]]

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ..encoder import FLOOR, SequenceEncoder
+from ..core.encoder.sequence import FLOOR, SequenceEncoder
 from ._sequence import SequenceNetwork
 
 

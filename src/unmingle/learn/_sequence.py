@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ..encoder import FLOOR, Cell, Head, SequenceEncoder
+from ..core.encoder.sequence import FLOOR, Cell, Head, SequenceEncoder
 
 _LEAST_POWER = 0.1
 

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from .. import store
 from .._schema import LARGEST, Array, Count, Each, MismatchError, Number, Record, Row, Rule, Table, check
-from ..encoder import Encoder, Layers, departure, stretched
+from ..core.encoder.description import departure
+from ..core.encoder.encoder import Encoder
+from ..core.encoder.layers import Layers, stretched
 from ._network import Network, trained_names
 from ._steps import StepNetwork
 from ._task import Task

@@ -7,7 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..encoder import Encoder, Layers
+from ..core.encoder.encoder import Encoder
+from ..core.encoder.layers import Layers
 from ._network import Network
 
 
@@ -25,7 +26,7 @@ class StepNetwork(Network):
     Parameters
     ----------
     encoder : Encoder
-        Where to start from, of this form: untrained, or `unmingle.encoder.stretched`.
+        Where to start from, of this form: untrained, or `unmingle.core.encoder.layers.stretched`.
     """
 
     factors: Tensor

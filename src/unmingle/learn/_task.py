@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .._validation import as_floats
-from ..encoder import Encoder
-from ..online import Statistics, direct_step
-from ..solvers import nonnegative_components
+from ..core.encoder.encoder import Encoder
+from ..core.online.statistics import Statistics, direct_step
+from ..core.solvers.nonnegative import nonnegative_components
 from ._losses import Loss
 from ._network import Answer, Block, Network
 

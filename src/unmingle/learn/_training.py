@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._validation import check_choice, check_count, check_matrix, check_positive, check_share, generator
-from ..encoder import Encoder, as_left_out, robust_weights
-from ..iterate import Callback, Progress
+from ..core.encoder.answers import robust_weights
+from ..core.encoder.encoder import Encoder
+from ..core.encoder.left_out import as_left_out
+from ..core.iterate import Callback, Progress
 from ._losses import Loss, as_loss
 from ._network import Network
 from ._state import Look, State, digest
@@ -94,7 +96,7 @@ def train(
         Whether U is learnt too. Costs are then compared with lam_*/(2 n) ||U||^2 added.
     fitted : bool
         Whether nonnegative components come from these very samples. Few samples are then learnt from, and judge, as if
-        they had been left out, see `unmingle.encoder.as_left_out`; not together with ``update_dictionary``.
+        they had been left out, see `unmingle.core.encoder.left_out.as_left_out`; not together with ``update_dictionary``.
     max_steps : int
         Steps at most; training ends sooner where a third of them lower the cost by less than a ten-thousandth.
     batch_size : int

@@ -6,7 +6,7 @@ from scipy import ndimage
 from streams import network, pushed, same
 
 import unmingle
-from unmingle.alignment import AlignedFrame, inverse
+from unmingle.alignment.families import AlignedFrame, inverse
 from unmingle.apps.video import Stream, watch
 from unmingle.apps.video._stabiliser import nearly_still
 from unmingle.media import Planes

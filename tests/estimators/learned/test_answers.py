@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from unmingle import solvers
+from unmingle.core.solvers.projection import newton
 from unmingle.metrics import relative_error, subspace_angle
 
 
@@ -43,7 +43,7 @@ def test_the_gap_bounds_how_far_an_answer_is_from_the_exact_one(missing, new, mo
     part = model.decompose(data)
     lam = np.full(M, model.outlier_penalty_)
     atoms = np.array(model.components_)
-    codes = next(solvers.newton(data, atoms, model.rank_penalty_, lam, tol=1e-13)).codes
+    codes = next(newton(data, atoms, model.rank_penalty_, lam, tol=1e-13)).codes
     misfit = np.nan_to_num(data - codes @ atoms)
     outliers = misfit - np.clip(misfit, -lam, lam)
     exact, own = (model.encoder_.cost(data, *answer) for answer in ((codes, outliers), (part.codes, part.outliers)))

@@ -8,7 +8,7 @@ from stream_samples import noise_penalties
 
 import unmingle
 from unmingle import Encoder, LearnedRobustPCA, RobustPCA
-from unmingle.encoder import exact_answer
+from unmingle.core.encoder.answers import exact_answer
 from unmingle.metrics import subspace_angle
 
 

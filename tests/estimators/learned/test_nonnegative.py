@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unmingle
 from unmingle import Encoder, LearnedRobustNMF, export
-from unmingle.encoder import exact_answer
+from unmingle.core.encoder.answers import exact_answer
 
 M, Q = 24, 3
 STREAM = {"window": 20, "window_step": 5, "max_passes": 5}

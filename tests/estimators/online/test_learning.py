@@ -164,7 +164,7 @@ def test_transform_is_the_exact_projection():
     X, _ = rows_of(800)
     model = OnlineRobustPCA(random_state=0).fit(X)
     part = model.decompose(X[:50])
-    gap = unmingle.objective.projection_gap(
+    gap = unmingle.core.objective.projection_gap(
         X[:50], model.components_, part.codes, model.rank_penalty_, model.outlier_penalty_
     )
     assert gap.max() < 1e-9

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...alignment import Alignment
+from ...alignment.result import Alignment
 from ...report import png
 from ...store import write_atomically
 from ..tables import harmless

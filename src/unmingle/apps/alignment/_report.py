@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import __version__, report
-from ...alignment import Alignment
+from ...alignment.result import Alignment
 from ...report import counted
 from ._folder import Folder
 from ._outputs import pictures_of

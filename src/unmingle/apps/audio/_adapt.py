@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import solvers
 from ..._schema import Array as Rows
 from ..._schema import Count, Record, Rule
 from ..._threads import suited_to
 from ..._validation import check_count
+from ...core.solvers.nonnegative import nonnegative_newton
 from ._factors import nmf_of
 from ._method import Method, Parts
 from ._penalties import for_level_one
@@ -81,7 +81,7 @@ class Adaptive(Method):
         rank_penalty, lam = self._penalties
         penalty = np.full(magnitudes.shape[1], lam, magnitudes.dtype)
         one_by_one = (  # rounded alike, whether frames come one by one or together
-            next(solvers.nonnegative_newton(frame[None], components, rank_penalty, penalty)).codes
+            next(nonnegative_newton(frame[None], components, rank_penalty, penalty)).codes
             for frame in magnitudes
         )
         codes = np.concatenate(list(one_by_one))

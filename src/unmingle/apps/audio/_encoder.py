@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._schema import Rule
-from ...encoder import ENCODER, Encoder
+from ...core.encoder.encoder import Encoder
+from ...core.encoder.stored import ENCODER
 from ._method import Method, Parts
 from ._stft import BINS
 

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...decomposition import Decomposition, decompose
-from ...penalties import from_noise, noise_level
+from ...core.decomposition.matrix import decompose
+from ...core.decomposition.parts import Decomposition
+from ...core.penalties import from_noise, noise_level
 from ._method import Method, Parts
 
 Array = NDArray[Any]

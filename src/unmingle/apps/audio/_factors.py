@@ -40,7 +40,7 @@ class RepeatedSpectra(Method):
 
 def nmf_of(magnitudes: Array, n_components: int, sigma: float, outlier_penalty: float | None = None) -> Any:
     """Robust NMF of magnitudes of level one; not quite converged is no harm to a mask."""
-    from ...estimators import RobustNMF  # scikit-learn takes 85 MB, which other methods do not need
+    from ...estimators.robust_nmf import RobustNMF
 
     penalties = for_level_one(sigma, len(magnitudes))
     model = RobustNMF(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...iterate import Callback, Progress
+from ...core.iterate import Callback, Progress
 from ...media import IncompleteError, MediaError, SoundSource, StemWriter, open_sound
 from ._engine import Engine
 from ._excerpt import Excerpt, Strongest, energy
@@ -114,7 +114,7 @@ def separate_file(
     excerpt : bool
         Whether to keep the 20 seconds with the strongest voice, which `report_page` needs.
     callback : callable, optional
-        Called with an `unmingle.iterate.Progress` of samples after each block; a true answer ends the song there.
+        Called with an `unmingle.core.iterate.Progress` of samples after each block; a true answer ends the song there.
 
     Returns
     -------

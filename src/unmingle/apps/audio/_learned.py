@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ... import store
 from ..._schema import Array as Numbers
 from ..._schema import Record, Rule, Table
-from ...encoder import SEQUENCE_ENCODER, SequenceEncoder
+from ...core.encoder.sequence import SEQUENCE_ENCODER, SequenceEncoder
 from ._front import FEATURES, Front
 from ._method import Method, Parts
 

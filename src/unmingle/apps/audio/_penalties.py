@@ -8,7 +8,7 @@ far too small here. With magnitudes of mean square 1, sigma is what a bin may be
 
 from math import sqrt
 
-from ...penalties import Penalties
+from ...core.penalties import Penalties
 
 
 def for_level_one(sigma: float, n: float) -> Penalties:

@@ -7,11 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import solvers
 from ..._schema import Array as Rows
 from ..._schema import Number, Record
-from ...online import Statistics, nonnegative_step, scale_atoms
-from ...penalties import Penalties
+from ...core.online.nonnegative import nonnegative_step, scale_atoms
+from ...core.online.statistics import Statistics
+from ...core.penalties import Penalties
+from ...core.solvers.nmf import nmf
+from ...core.solvers.nonnegative import nonnegative_newton
 
 Array = NDArray[Any]
 
@@ -87,7 +89,7 @@ class Spectra:
         """Learn from all frames of the start so far."""
         known, start = np.concatenate([self.first, frames]), self.components
         chance = np.random.default_rng(0)  # not needed from this start
-        sweeps = solvers.nmf(known, rank_penalty, lam, n_components=len(start), init=start, rng=chance)
+        sweeps = nmf(known, rank_penalty, lam, n_components=len(start), init=start, rng=chance)
         *_, found = islice(sweeps, SWEEPS)
         self.components = found.components
         self.sums = self._summed(known, found.codes, lam, 1.0)
@@ -95,7 +97,7 @@ class Spectra:
 
     def _follow(self, frames: Array, rank_penalty: float, lam: Array) -> None:
         """Learn from these frames and from the sums."""
-        codes = next(solvers.nonnegative_newton(frames, self.components, rank_penalty, lam, tol=_EXACT)).codes
+        codes = next(nonnegative_newton(frames, self.components, rank_penalty, lam, tol=_EXACT)).codes
         self.sums = self.sums.merge(self._summed(frames, codes, lam, _FORGETTING))
         self.components = nonnegative_step(self.sums, self.components, rank_penalty)
 

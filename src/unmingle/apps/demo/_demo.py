@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...iterate import Callback
+from ...core.iterate import Callback
 from ._readings import TableDemo, run_table, table_figures
 from ._song import SongDemo, run_song, song_figures
 from ._street import StreetDemo, run_street, street_figures

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...penalties import robust_scale
+from ...core.penalties import robust_scale
 
 Array = NDArray[Any]
 

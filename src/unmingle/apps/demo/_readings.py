@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
-from ...decomposition import Decomposition, decompose
+from ...core.decomposition.matrix import decompose
+from ...core.decomposition.parts import Decomposition
 from ...synth import Readings, sensor_readings
 from ._judging import best_mask
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
-from ...decomposition import Decomposition, decompose
-from ...iterate import Callback, Progress
+from ...core.decomposition.matrix import decompose
+from ...core.decomposition.parts import Decomposition
+from ...core.iterate import Callback, Progress
 from ...metrics import FMeasure, f_measure
 from ...synth import Scene, surveillance_scene
 from ..video import separate

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._validation import require
-from ...cells import column_scales
-from ...encoder import Encoder
-from ...iterate import Callback
+from ...core.cells.columns import column_scales
+from ...core.encoder.encoder import Encoder
+from ...core.iterate import Callback
 from ._errors import TableError
 from ._files import array_table, read_table
 from ._raw import Form
@@ -83,7 +83,8 @@ def fit_table(table: NamedTable, *, nonnegative: bool = False, callback: Callbac
     **options
         Those of the estimator.
     """
-    from ...estimators import RobustNMF, RobustPCA
+    from ...estimators.robust_nmf import RobustNMF
+    from ...estimators.robust_pca import RobustPCA
 
     model = (RobustNMF if nonnegative else RobustPCA)(scale="columns", debias=True, **options)
     X = framed(table.values, table.columns) if table.named else np.asarray(table.values, np.float64)
@@ -196,7 +197,7 @@ def apply_model(model: Any, values: Array, *, columns: Any = None, false_share: 
 
 
 def _encoded(encoder: Encoder, X: Array) -> Any:
-    from ...decomposition import Decomposition
+    from ...core.decomposition.parts import Decomposition
 
     codes, outliers = encoder.encode(X)
     gaps = encoder.gap(X, codes, outliers)

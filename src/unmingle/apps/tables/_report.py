@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import __version__, report
-from ...cells import column_scales
+from ...core.cells.columns import column_scales
 from ...report import WHOLE, Axis, Series, counted, share
 from ._separate import SeparatedTable
 from ._table import Array, Cleaned, NamedTable

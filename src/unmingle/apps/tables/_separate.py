@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...decomposition import Decomposition, decompose
-from ...iterate import Callback
-from ...penalties import robust_scale
+from ...core.decomposition.matrix import decompose
+from ...core.decomposition.parts import Decomposition
+from ...core.iterate import Callback
+from ...core.penalties import robust_scale
 
 Array = NDArray[Any]
 
@@ -141,7 +142,7 @@ def _nonnegative(
     values: Array, debias: bool, callback: Callback | None = None, **options: Any
 ) -> tuple[Decomposition, float]:
     """The parts, with the figures of the fit and the largest gap of the codes; and how stationary they are."""
-    from ...estimators import RobustNMF
+    from ...estimators.robust_nmf import RobustNMF
 
     model = RobustNMF(debias=True, **options).fit(values, callback=callback)
     part = model.decompose(values, debias=debias)

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from ... import kernels
 from ..._threads import suited_to
-from ...encoder import Encoder
+from ...core.encoder.encoder import Encoder
+from ...core.solvers.projection import newton
+from ...kernels.video_detection import Scenery, frame_codes, zeros_for
+from ...kernels.video_learning import LearningState, learn_from_frame
 from ...media import middle_of
-from ...solvers import newton
 from ._format import FrameFormat
 from ._start import NumbersOfCamera, first_background, noise_around
 
@@ -91,7 +92,7 @@ class Background:
     def __post_init__(self) -> None:
         self.scale = 1.0 / white_of(self.last.dtype)
         self.pixels = self.format.pixels
-        self.zeros = kernels.zeros_for(len(self.components))
+        self.zeros = zeros_for(len(self.components))
         self.usual = self.usual if self.usual.size else self.codes.copy()
         self.sampled = np.take(self.components, self.sample, axis=1) if self.sample.size else self.components
         self.spread = self._spread()
@@ -99,7 +100,7 @@ class Background:
         chances = np.random.default_rng(0).random(PROBES)
         entries = self.sample if self.sample.size else np.arange(self.pixels, dtype=np.int32)
         self.probe = entries[(chances * entries.size).astype(np.intp)]
-        self._learning = kernels.LearningState(
+        self._learning = LearningState(
             lam_star=RANK_PENALTY,
             least=(LEAST_NOISE**2, LEAST_COLOUR_NOISE**2),
             rates=noise_rates(),
@@ -207,7 +208,7 @@ class Background:
         if not fixed:
             self._awake(near)
         lam = 0.0 if fixed else self.outlier_penalty
-        inside, still, absorbed, kept = kernels.learn_from_frame(
+        inside, still, absorbed, kept = learn_from_frame(
             x, self.format.height, self.format.width, deviation, near, frames, 0 if fixed else patience, forgetting,
             FAINT / self.weight, lam, factor, *self._learning,
         )  # fmt: skip
@@ -273,7 +274,7 @@ class Background:
     def _layers(self, values: Array, atoms: Floats, n_layers: int, lam: float) -> None:
         if values.size:
             lam_star = self._penalty_for(values.size)
-            kernels.frame_codes(values, self.scale, atoms, self.step, lam_star, lam, n_layers, self.codes, self.zeros)
+            frame_codes(values, self.scale, atoms, self.step, lam_star, lam, n_layers, self.codes, self.zeros)
 
     def _entries(self, x: Array, apart: NDArray[np.bool_] | None) -> tuple[Array, Floats]:
         """The entries that codes are found from, with their atoms."""
@@ -303,7 +304,7 @@ class Background:
 
     def _show(self) -> None:
         """Put together what a look needs; arrays are shared, so only a new step or penalty calls for it."""
-        self.scene = kernels.Scenery(
+        self.scene = Scenery(
             scale=self.scale,
             white=self.format.white,
             atoms=self.components,

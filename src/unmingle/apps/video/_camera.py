@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels
-from ...alignment import Follower, Sighting
+from ...alignment.follower import Follower, Sighting
+from ...kernels.video_light import compare_textures
 from ._format import FrameFormat
 
 CELL, MOST_CELLS = 16, 300
@@ -39,7 +39,7 @@ def lost_between(one: NDArray[Any], other: NDArray[Any], form: FrameFormat) -> f
     """
     count = (form.height // CELL) * (form.width // CELL)
     step = max(1, int(np.ceil(np.sqrt(count / MOST_CELLS))))
-    textured, lost = kernels.compare_textures(
+    textured, lost = compare_textures(
         other, one, form.height, form.width, 1.0 / (form.white or 1.0), (CELL, step), (TEXTURE, LOST)
     )
     return lost / textured if textured >= FEWEST else 0.0

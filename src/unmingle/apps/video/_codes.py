@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._validation import check_choice
-from ...encoder import Encoder
+from ...core.encoder.encoder import Encoder
 from ._background import MOST_COMPONENTS, Background
 
 Array = NDArray[Any]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from ... import kernels
+from ...kernels.video_detection import Workspace, detect_in_frame
 from ._background import NOISE_SAMPLES, Background
 from ._format import FrameFormat
 
@@ -75,7 +75,7 @@ class Detector:
         self.format = form
         self.watched = form.pixels if region is None else max(1, int(np.count_nonzero(region)))
         """Pixels of the region of interest."""
-        self.canvas = kernels.Workspace(
+        self.canvas = Workspace(
             square=(0,) * (smoothing or side_of_square(form.height)),
             region=None if region is None else region.reshape(-1).view(np.uint8),
             light=(TEXTURE, LIKENESS, drop_shadows),
@@ -95,7 +95,7 @@ class Detector:
         background, mask = np.empty(form.entries, dtype=form.dtype), np.empty((form.height, form.width), dtype=np.bool_)
         flat = mask.reshape(-1)
         words = self.no_words if form.width % 8 else flat.view(np.uint64)
-        regions, textured, stayed = kernels.detect_in_frame(
+        regions, textured, stayed = detect_in_frame(
             x, form.height, form.width, thresholds, n_layers, background, flat, words, *self.canvas, *model.scene
         )
         alike = stayed / textured if textured else None

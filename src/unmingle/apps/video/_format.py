@@ -6,8 +6,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels
 from ..._validation import generator
+from ...kernels.video_learning import KNOWN
+from ...kernels.video_planes import planes_from_rgb, rgb_from_planes
 from ...media import Planes, check_pixels, described
 
 Array = NDArray[Any]
@@ -76,7 +77,7 @@ class FrameFormat:
         if self.kind == "grey":
             return frame.reshape(-1)
         row = np.empty(self.entries, dtype=self.dtype)
-        kernels.planes_from_rgb(frame.reshape(-1), self.height, self.width, self.white, row)
+        planes_from_rgb(frame.reshape(-1), self.height, self.width, self.white, row)
         return row
 
     def brightness_of(self, row: Array) -> Array:
@@ -91,7 +92,7 @@ class FrameFormat:
 
     def _colours(self, row: Array) -> Array:
         pixels = np.empty(self.shape, dtype=self.dtype)
-        kernels.rgb_from_planes(row, self.height, self.width, self.white, pixels.reshape(-1))
+        rgb_from_planes(row, self.height, self.width, self.white, pixels.reshape(-1))
         return pixels
 
 
@@ -138,7 +139,7 @@ def known_pixels(form: FrameFormat, known: Any) -> NDArray[np.bool_]:
 
 def mark_known(form: FrameFormat, near: NDArray[np.uint8], known: NDArray[np.bool_]) -> None:
     """Mark known pixels, and the places of colour that belong to them, among those near foreground."""
-    near[: form.pixels][known] = kernels.KNOWN
+    near[: form.pixels][known] = KNOWN
     if form.places:
         even = np.pad(known.reshape(form.height, form.width), ((0, form.height % 2), (0, form.width % 2)))
-        near[form.pixels :][even.reshape(len(even) // 2, 2, -1, 2).any(axis=(1, 3)).reshape(-1)] = kernels.KNOWN
+        near[form.pixels :][even.reshape(len(even) // 2, 2, -1, 2).any(axis=(1, 3)).reshape(-1)] = KNOWN

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels
 from ..._schema import Array as Rows
 from ..._schema import Count, Number, Record
-from ...alignment import IN_SIGHT, AlignedFrame, Follower, Matrix, Sighting, compose, inverse
+from ...alignment.families import AlignedFrame, Matrix, compose, inverse
+from ...alignment.follower import IN_SIGHT, Follower, Sighting
+from ...kernels.video_steady import lay_mask_back, lay_over
 from ._detect import Detection
 from ._format import FrameFormat
 from ._start import typical_row
@@ -81,7 +82,7 @@ class View:
 class Stabiliser:
     """Finds where the background lies in each frame.
 
-    Frames are followed by `unmingle.alignment.Follower` from some pixels of a picture of the background, which is
+    Frames are followed by `unmingle.alignment.follower.Follower` from some pixels of a picture of the background, which is
     renewed now and then. The first frames are aligned with the first of them, then with the median of all, and moved so
     that the mean of their transformations is none. A frame that is a shift by nearly whole pixels is only copied.
 
@@ -198,7 +199,7 @@ def is_shift(matrix: Matrix) -> bool:
 def _laid(row: Array, form: FrameFormat, matrix: Matrix, fill: Array) -> Array:
     """A row with the numbers at M p in place of those at p, and those of another row where there are none."""
     out, exact = np.empty_like(row), form.white is None
-    kernels.lay_over(row, form.height, form.width, matrix, is_shift(matrix), exact, fill, out)
+    lay_over(row, form.height, form.width, matrix, is_shift(matrix), exact, fill, out)
     return out
 
 
@@ -209,7 +210,7 @@ def _laid_mask(
     out = np.empty((form.height, form.width), dtype=np.bool_)
     flat = out.reshape(-1)
     words = np.empty(0, np.uint64) if form.width % 8 else flat.view(np.uint64)
-    regions = kernels.lay_mask_back(
+    regions = lay_mask_back(
         mask, form.height, form.width, matrix, is_shift(matrix), rows, flat, words, max(1, least)
     )
     return out, regions.tolist()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels
+from ...kernels.robust import column_medians
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -117,7 +117,7 @@ def _medians(rows: Array) -> Floats:
     if len(rows) > _FEW:
         return np.median(rows, axis=0).astype(np.float32)
     medians = np.empty(rows.shape[1], dtype=np.float32)
-    kernels.column_medians(np.array(rows, order="C"), medians)
+    column_medians(np.array(rows, order="C"), medians)
     return medians
 
 

@@ -6,20 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._schema import (
-    LEAST,
-    Count,
-    Either,
-    Flag,
-    Number,
-    OneOf,
-    Record,
-    Row,
-    Rule,
-    maybe,
-)
+from ..._schema import LEAST, Count, Either, Flag, Number, OneOf, Record, Row, Rule, maybe
 from ..._schema import Array as Rows
-from ...encoder import ENCODER, LAYERS, Encoder
+from ...core.encoder.encoder import Encoder
+from ...core.encoder.stored import ENCODER, LAYERS
 from ._background import MOST_COMPONENTS, Background
 from ._camera import CameraWatch
 from ._format import FrameFormat

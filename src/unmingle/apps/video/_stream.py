@@ -10,7 +10,8 @@ from ... import store
 from ..._schema import LEAST, Rule
 from ..._threads import suited_to
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
-from ...encoder import MOST_LAYERS, Encoder
+from ...core.encoder.encoder import Encoder
+from ...core.encoder.stored import MOST_LAYERS
 from ...media import Planes
 from ._background import MOST_COMPONENTS, Background
 from ._camera import MOST, CameraWatch, lost_between

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._validation import check_optional_count, check_positive
-from ...iterate import Callback, Progress
+from ...core.iterate import Callback, Progress
 from ...media import Frame, FrameSource, check_pixels, open_frames
 from ._boxes import BoxTable
 from ._events import EventFinder, FrameStep
@@ -89,7 +89,7 @@ def watch(
     check : callable, optional
         Raises an error if the first frame is none of those that are expected.
     callback : callable, optional
-        Called with an `unmingle.iterate.Progress` after each frame; a true answer ends the film there.
+        Called with an `unmingle.core.iterate.Progress` after each frame; a true answer ends the film there.
     interrupts : InterruptGate, optional
         Allowed only while waiting for a frame, so that all that came is finished; at any time by default.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...encoder import Encoder
+from ...core.encoder.encoder import Encoder
 from ...report import clock, counted, share
 from ._stream import Stream
 

@@ -27,7 +27,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..._validation import first_cause
-from ...iterate import Callback, Progress
+from ...core.iterate import Callback, Progress
 
 
 def output() -> Console:

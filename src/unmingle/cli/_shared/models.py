@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 from ... import load, store
 from ..._validation import require
-from ...encoder import Encoder, SequenceEncoder, departure, describe
+from ...core.encoder.description import departure, describe
+from ...core.encoder.encoder import Encoder
+from ...core.encoder.sequence import SequenceEncoder
 
 DEFAULT_LAYERS = {"signed": 20, "nonnegative": 500}
 """Passes of Algorithm 1 after which 95 % of the samples of synthetic data, rank 2 to 10, have gaps below 1e-4."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ... import load, store
 from ...apps.video import Stream
-from ...encoder import Encoder
+from ...core.encoder.encoder import Encoder
 from ...media import IMAGE_RATE, Frame, read_image, read_pixels
 
 Flags = NDArray[np.bool_]

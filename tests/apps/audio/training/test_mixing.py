@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from stems import RATE, write_stems
 
-from unmingle import kernels
 from unmingle.apps.audio.training import Front, Level, Mixer, Mixing, StemFiles, StemPair, find_stems
+from unmingle.kernels.resampling import read_at_speed
 
 SMALL = {"sequences": 4, "frames": 20}
 PLAIN = {"voice_tone": 0.0, "music_tone": 0.0, "music_pitch": 0.0, "gain": 0.0, "silent": 0.0}
@@ -90,14 +90,14 @@ def test_no_songs_are_refused():
 def test_sound_at_another_speed_is_a_tone_of_another_pitch(ratio):
     n, tone = 4000, 0.11
     samples, out = np.sin(tone * np.arange(n)).astype(np.float32), np.empty(800, np.float32)
-    kernels.read_at_speed(samples, 0.25, ratio, out)
+    read_at_speed(samples, 0.25, ratio, out)
     expected = np.sin(tone * (0.25 * n + ratio * np.arange(800)))
     assert np.abs(out - expected).max() < 0.01
 
 
 def test_sound_that_ends_begins_again():
     samples, out = np.arange(40, dtype=np.float32), np.empty(100, np.float32)
-    kernels.read_at_speed(np.ones(40, np.float32), 0.9, 1.0, out)
+    read_at_speed(np.ones(40, np.float32), 0.9, 1.0, out)
     assert np.allclose(out, 1, atol=1e-5)
-    kernels.read_at_speed(samples, 0.5, 1.0, out)
+    read_at_speed(samples, 0.5, 1.0, out)
     assert np.allclose(out[25:35], np.arange(5, 15), atol=0.6)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import kernels
+from ....kernels.resampling import read_at_speed
 from .._front import Front
 from .._level import Level
 from .._stft import BINS, Frames
@@ -112,10 +112,10 @@ class Mixer:
         if chance < how.true_pairs + how.shifted_pairs:
             ratio, start = _ratio(rng, how.music_pitch), rng.random()
             other = start if chance < how.true_pairs else rng.random()
-            kernels.read_at_speed(pair.voice, start, ratio, voice)
-            kernels.read_at_speed(pair.music, other, ratio, music)
+            read_at_speed(pair.voice, start, ratio, voice)
+            read_at_speed(pair.music, other, ratio, music)
         else:
-            kernels.read_at_speed(pair.voice, rng.random(), _ratio(rng, how.voice_pitch), voice)
+            read_at_speed(pair.voice, rng.random(), _ratio(rng, how.voice_pitch), voice)
             self._any_music(rng, music)
             if rng.random() < how.doubled:
                 second = np.empty_like(music)
@@ -130,7 +130,7 @@ class Mixer:
             source = _any(rng, self._music)
         else:
             source = _any(rng, self._pairs).music
-        kernels.read_at_speed(source, rng.random(), _ratio(rng, self._how.music_pitch), out)
+        read_at_speed(source, rng.random(), _ratio(rng, self._how.music_pitch), out)
 
     def _spectra(self, rng: np.random.Generator, samples: Array, tone: float, gain: float) -> Array:
         """Spectra through an equaliser and with a gain, both by chance."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...._validation import require
-from ....encoder import Encoder
-from ....estimators import RobustNMF
-from ....iterate import Callback
+from ....core.encoder.encoder import Encoder
+from ....core.iterate import Callback
+from ....estimators.robust_nmf import RobustNMF
 from .._engine import magnitudes
 from .._level import Level
 from .._stft import BINS

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...._validation import require
-from ....encoder import Encoder, SequenceEncoder
-from ....iterate import Callback
+from ....core.encoder.encoder import Encoder
+from ....core.encoder.sequence import SequenceEncoder
+from ....core.iterate import Callback
 from .._encoder import Encoded
 from .._front import Front
 from .._learned import VoiceModel

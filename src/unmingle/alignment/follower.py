@@ -1,0 +1,166 @@
+"""A camera that shakes: frames of a film against a picture of the scene, from some pixels, one after the other."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._validation import check_choice, check_positive
+from ..kernels.following import follow_frame, nearest_shift, telling_pixels
+from .families import FAMILIES, AlignedFrame, Matrix
+from .pyramid import Grid
+
+Picture2D = NDArray[Any]
+
+CELLS = 1600
+"""About so many pixels of the picture are looked at, one in each square cell."""
+LEAST_SLOPE = 2.0 / 255.0
+"""Of white, for each pixel: where there is less, a picture does not tell where it is."""
+FEWEST = 30
+"""Pixels without which nothing can be told."""
+OUTLIER_SHARE = 0.01
+"""The outlier penalty, as a share of white."""
+LONGEST_STEP, SHORTEST_STEP, MOST_STEPS = 2.0, 0.02, 20
+LEAST_EXPLAINED = 0.35
+"""Share of the pixels in sight that has to look as in the picture; by chance a quarter of them does."""
+DROP, FADING = 0.75, 0.98
+"""A frame of which so much less is explained than is usual is looked for in all places nearby; the usual share falls so
+slowly, and rises at once."""
+SEARCHED = 300
+"""Pixels that this is done with."""
+REACH = 1.0 / 32.0
+"""How far it goes to each side, as a share of the mean side of the picture, at least eight pixels."""
+IN_SIGHT = 0.7
+"""Share of the pixels that a frame has to show."""
+
+
+class Sighting(NamedTuple):
+    """Where a picture lies in a frame."""
+
+    matrix: Matrix
+    """From pixels of the picture to pixels of the frame."""
+    light: NDArray[np.float64]
+    """Gain and offset: the frame is gain times the picture plus offset."""
+    in_sight: float = 1.0
+    """Share of the pixels looked at that lie in the frame."""
+    explained: float = 1.0
+    """Share of these that are as the picture has them."""
+    usual: float = 0.0
+    """That of frames of late; 0 before the first."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether enough of the picture is in sight, and looks as it should."""
+        return self.in_sight >= IN_SIGHT and self.explained >= LEAST_EXPLAINED
+
+
+class Follower:
+    """Finds where each frame of a shaking camera lies against a picture of the scene, of the same size.
+
+    With the picture b, a frame x, a gain g and an offset o, ::
+
+        min over M, g, o of  sum_i huber(x(M p_i) - g b(p_i) - o)
+
+    over one pixel p_i, that with the strongest slope, of each of 1600 cells. A frame is looked for from where the last
+    one was, by Gauss-Newton steps with the slopes of the picture; if the answer explains too little, by trying all
+    shifts by whole pixels nearby first.
+
+    Parameters
+    ----------
+    background : array of shape (height, width)
+        Grey: bytes, 16-bit numbers, or numbers from 0 to 1.
+    transform : str
+        One of `FAMILIES`.
+    outlier_penalty : float, optional
+        As a share of white; a hundredth by default.
+
+    Examples
+    --------
+    >>> from scipy.ndimage import gaussian_filter
+    >>> scene = gaussian_filter(np.random.default_rng(0).random((90, 120)), 2.0)
+    >>> scene = (scene - scene.min()) / np.ptp(scene)
+    >>> follower = Follower(scene[5:-5, 5:-5])
+    >>> follower.align(scene[7:-3, 2:-8]).matrix.round(2) + 0
+    array([[ 1.,  0.,  3.],
+           [ 0.,  1., -2.],
+           [ 0.,  0.,  1.]])
+    """
+
+    def __init__(self, background: Any, transform: str = "translation", outlier_penalty: float | None = None) -> None:
+        picture = _grey(background, "background")
+        self.transform = check_choice(transform, "transform", FAMILIES)
+        self.outlier_penalty = (
+            OUTLIER_SHARE if outlier_penalty is None else check_positive(outlier_penalty, "outlier_penalty")
+        )
+        self.frame = AlignedFrame(*picture.shape)
+        self.scale = _scale_of(picture)
+        self.place = Sighting(np.eye(3), np.array([1.0, 0.0]))
+        """Where the last frame was."""
+        side = max(4, round(np.sqrt(picture.size / CELLS)))
+        cells = -(-picture.shape[0] // side) * -(-picture.shape[1] // side)
+        chosen, slopes = np.empty((2, cells), np.int64), np.empty((2, cells), np.float32)
+        count = telling_pixels(picture, self.scale, side, LEAST_SLOPE, chosen, slopes)
+        rows, columns = chosen[:, :count]
+        level = Grid.of(self.frame, transform, 0, rows * picture.shape[1] + columns)
+        self._values = np.asarray(picture[rows, columns] * np.float32(self.scale), np.float32)
+        gradients = slopes[:, :count] * np.float32(self.frame.unit)
+        tangents = np.einsum("am,pam->pm", gradients, level.fields)
+        self._jacobian = np.concatenate([tangents, self._values[None], np.ones((1, count), np.float32)])
+        self._shape = level.grid, level.generators, level.corners
+
+    def align(self, image: Any) -> Sighting:
+        """Where the picture lies in a frame of the film; the next one is looked for from there if the answer is ok.
+
+        Parameters
+        ----------
+        image : array of shape (height, width)
+            The frame, grey, of the size and type of the picture.
+        """
+        return self.follow(_grey(image, "image"))
+
+    def follow(self, frame: Picture2D) -> Sighting:
+        """The same for a frame that is known to be one."""
+        if self._values.size < FEWEST:
+            return self.place
+        start = self.place
+        found = self._descended(frame, start.matrix)
+        if found.explained < DROP * (start.usual or 1.0):
+            reach = max(8, round(0.5 * sum(frame.shape) * REACH))
+            begin = start.matrix @ self.frame.to_pixels
+            x, y = nearest_shift(
+                frame, self.scale, begin, start.light, 3 * self.outlier_penalty, reach,
+                max(1, self._values.size // SEARCHED), self._values, self._shape[0],
+            )  # fmt: skip
+            shift = np.array([[1.0, 0.0, x], [0.0, 1.0, y], [0.0, 0.0, 1.0]])
+            other = self._descended(frame, shift @ start.matrix)
+            found = other if other.explained > found.explained else found
+        if found.ok:
+            usual = max(found.explained, FADING * start.usual + (1.0 - FADING) * found.explained)
+            self.place = found._replace(usual=usual)
+        return found
+
+    def _descended(self, frame: Picture2D, start: Matrix) -> Sighting:
+        matrix, light = start @ self.frame.to_pixels, self.place.light.copy()
+        limits = self.outlier_penalty, LONGEST_STEP, SHORTEST_STEP, MOST_STEPS
+        _, in_sight, explained = follow_frame(
+            frame, self.scale, matrix, light, limits, self._values, self._jacobian, *self._shape
+        )
+        found = matrix @ self.frame.from_pixels
+        return Sighting(found / found[2, 2], light, in_sight, explained)
+
+
+def _grey(image: Any, name: str) -> Picture2D:
+    """A grey picture as an array of one piece, or a sentence that tells what is wrong with it."""
+    picture = np.asarray(image)
+    if picture.ndim != 2 or picture.dtype.kind not in "uf" or picture.size == 0:
+        raise ValueError(
+            f"{name} must be a grey picture of bytes, 16-bit numbers, or numbers from 0 to 1; "
+            f"got {picture.dtype} of shape {picture.shape}."
+        )
+    picture = picture if picture.dtype.kind == "u" else picture.astype(np.float32, copy=False)
+    return np.ascontiguousarray(picture)
+
+
+def _scale_of(picture: Picture2D) -> float:
+    """What brings the numbers of a picture to 0 to 1."""
+    return 1.0 if picture.dtype.kind == "f" else 1.0 / float(np.iinfo(picture.dtype).max)

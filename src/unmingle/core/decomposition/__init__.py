@@ -1,0 +1,1 @@
+"""`decompose`: one matrix into a low-rank part and sparse outliers, with a certificate."""

@@ -1,0 +1,1 @@
+"""Low-rank matrices, singular value thresholding, bounds on the spectral norm, units of data."""

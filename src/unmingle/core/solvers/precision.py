@@ -1,0 +1,54 @@
+"""Which precision a solver works in: float32 while its steps are long, that of the data when they are not.
+
+Steps in float32 take half the time. What they lead to is judged in the precision of the data, `_criteria.py`.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linalg.low_rank import LowRank
+
+Array = NDArray[np.floating[Any]]
+
+_LARGE = 2**17
+"""Entries from which on shorter numbers pay."""
+_FINE = 1e-3
+"""Share of the largest entry below which a threshold would drown in the rounding of what it is applied to."""
+_ROUNDING = 64
+"""Steps of so many rounding errors of the low-rank part are the last that float32 is trusted with."""
+
+
+class Working:
+    """X and lam as a solver works on them; thresholds of the entries of X are lam times a ``reach``."""
+
+    X: Array
+    lam: Array
+
+    def __init__(self, X: Array, lam: Array, reach: float = 1.0) -> None:
+        self.X, self.lam, self._given = X, lam, (X, lam)
+        if X.dtype == np.float64 and X.size >= _LARGE:
+            self._finest = _FINE * float(max(np.nanmax(X), -np.nanmin(X))) / float(lam.min())
+            if reach > self._finest:
+                self.X, self.lam = X.astype(np.float32), lam.astype(np.float32)
+
+    def refine(self, step: float, low_rank: LowRank, reach: float = 1.0) -> bool:
+        """Go over to the precision of the data, for good, if the last step was too short for float32; whether it was.
+
+        Parameters
+        ----------
+        step : float
+            Frobenius norm of the last change of the low-rank part.
+        low_rank : LowRank
+            The low-rank part.
+        reach : float
+            That of the next step.
+        """
+        if self.X is self._given[0]:
+            return False
+        rounding = float(np.finfo(self.X.dtype).eps) * float(np.linalg.norm(low_rank.values))
+        if step > _ROUNDING * rounding and reach > self._finest:
+            return False
+        self.X, self.lam = self._given
+        return True

@@ -1,0 +1,197 @@
+"""Estimators as detectors of bad rows, in scikit-learn's manner."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_matrix, check_positive, within_range
+from .rows import RowModel
+
+Array = NDArray[np.floating[Any]]
+
+USUAL_RATE = 0.01
+"""Share of ordinary rows that ``contamination="auto"`` lets `predict` call outliers."""
+
+
+class RowDetector(OutlierMixin, BaseEstimator):
+    """Scores of rows by a `RowModel`, and what scikit-learn's detectors make of them."""
+
+    contamination: float | str
+    n_components_: int
+    _not_scored: ClassVar[str] = (
+        "This {} does not know what ordinary rows look like; call its calibrate(X) with rows of which most are good."
+    )
+    _rows: RowModel | None = None
+    _offset: float = 0.0
+    _seen: tuple[int, float, float] | None = None
+    """Rows that were described, and the smallest and largest entry in them."""
+    _stale: bool = False
+    """Whether more was learnt since rows were described."""
+
+    @property
+    def offset_(self) -> float:
+        """Score below which `predict` calls a row an outlier."""
+        self._row_model()
+        return self._offset
+
+    @property
+    def score_center_(self) -> float:
+        """Median of the cube root of minus the scores of ordinary rows."""
+        return float(self._row_model().law[0])
+
+    @property
+    def score_scale_(self) -> float:
+        """Robust spread of the same."""
+        return float(self._row_model().law[1])
+
+    def score_samples(self, X: Any) -> Array:
+        """How ordinary each row is: larger is more normal, as everywhere in scikit-learn.
+
+        The log-probability, at most 0, that an ordinary row is as strange as this one, by three tests taken together:
+        what the components leave of it, how large it is within what they span, and its strangest cell, all in units
+        of what is usual for each column and component. Half of the ordinary rows are above about -2.4. Missing
+        entries do not count.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        data = self._validated(X, reset=False)
+        return within_range(self._row_model().score(data), type(self).__name__)
+
+    def decision_function(self, X: Any) -> Array:
+        """`score_samples` less `offset_`: below 0 for outliers.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Tell which rows are ordinary, 1, and which are outliers, -1.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            -1 where `score_samples` is below `offset_`.
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def outlier_flags(self, X: Any, *, false_alarm_rate: float = USUAL_RATE) -> NDArray[np.bool_]:
+        """Whether each row is stranger than the ordinary rows of the training data.
+
+        The cube root of minus a score is nearly normal. The ordinary rows are described by its median and median
+        absolute deviation, so that bad rows among the training data do not matter. With ``contamination="auto"`` and
+        the default rate these are the rows that `predict` calls outliers.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing.
+        false_alarm_rate : float
+            Share of ordinary rows that may be flagged, between 0 and 1.
+
+        Returns
+        -------
+        boolean array of shape (n_samples,)
+        """
+        rate = check_positive(false_alarm_rate, "false_alarm_rate")
+        if rate >= 1:
+            raise ValueError(f"false_alarm_rate must be below 1, got {false_alarm_rate!r}.")
+        scores = self.score_samples(X)
+        return scores < self._row_model().threshold(rate)
+
+    def calibrate(self, X: Any) -> Self:
+        """Learn from rows, of which most are good, what ordinary scores are; the components stay as they are.
+
+        ``fit`` does so with its training data. A model of a stream uses the last rows it has seen.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing.
+        """
+        check_is_fitted(self)
+        return self._calibrated(check_matrix(self._validated(X, reset=False)))
+
+    def _calibrated(self, X: Array, codes: Array | None = None) -> Self:
+        """Describe rows, whose codes may be known."""
+        share = self._contamination()
+        codes = self._project(X)[0] if codes is None else codes
+        self._rows, self._stale = RowModel.of(X, codes, self._atoms(X.dtype)), False
+        self._seen = len(X), float(np.nanmin(X, initial=np.inf)), float(np.nanmax(X, initial=-np.inf))
+        if share is None:
+            self._offset = self._rows.threshold(USUAL_RATE)
+        else:
+            self._offset = float(np.percentile(self._rows.score(X), 100 * share))
+        return self
+
+    def _contamination(self) -> float | None:
+        """The share of bad rows in the training data, checked; None for "auto"."""
+        share = self.contamination
+        if isinstance(share, str) and share == "auto":
+            return None
+        if not isinstance(share, Real) or isinstance(share, bool) or not 0 < share <= 0.5:
+            raise ValueError(f"contamination must be 'auto' or a number above 0 and at most 0.5, got {share!r}.")
+        return float(share)
+
+    def _row_model(self) -> RowModel:
+        """What ordinary rows are like."""
+        check_is_fitted(self)
+        lately = self._seen_lately() if self._stale else None
+        if lately is not None and (self._rows is None or len(lately) >= 2 * self.n_components_):
+            self._calibrated(lately)
+        if self._rows is None:
+            raise ValueError(self._not_scored.format(type(self).__name__))
+        return self._rows
+
+    def _seen_lately(self) -> Array | None:
+        """Rows of a stream that describe what is ordinary now."""
+        return None
+
+    def _rows_to_store(self) -> dict[str, Any]:
+        """What a file holds of them, if they are known."""
+        if self._rows is None and not self._stale:
+            return {}
+        rows = self._row_model()._asdict()
+        n, least, most = self._seen or (0, 0.0, 0.0)
+        return {"rows_": {**rows, "offset": self._offset, "described": n, "smallest": least, "largest": most}}
+
+    def _rows_from_store(self, content: dict[str, Any]) -> None:
+        fields = dict(content)
+        self._offset = float(fields.pop("offset"))
+        self._seen = int(fields.pop("described")), float(fields.pop("smallest")), float(fields.pop("largest"))
+        rows = RowModel(**fields)
+        if (rows.marks[:, 1] <= 0).any() or rows.law[1] <= 0:
+            raise ValueError("the spread of scores should be above 0")
+        self._rows, self._stale = rows, False
+
+    def _validated(self, X: Any, *, reset: bool) -> Array:
+        raise NotImplementedError
+
+    def _project(self, X: Array) -> tuple[Array, Array]:
+        raise NotImplementedError
+
+    def _atoms(self, dtype: Any) -> Array:
+        raise NotImplementedError
