@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ._types import AnyArray
 
 _COPIES = 3
 """A table is read to be taken apart: so many arrays of its size must fit into memory."""
@@ -65,7 +66,7 @@ def npy_header(path: Path) -> ArrayHeader:
     return header
 
 
-def map_npy(path: Path) -> NDArray[Any]:
+def map_npy(path: Path) -> AnyArray:
     """Open the array of a .npy file without reading it."""
     npy_header(path)
     with damage_told():
@@ -87,13 +88,13 @@ def npz_header(path: Path, name: str) -> ArrayHeader:
         return header
 
 
-def read_npy(path: Path) -> NDArray[Any]:
+def read_npy(path: Path) -> AnyArray:
     """Read the array of a .npy file."""
     with damage_told(), path.open("rb") as file:
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
-def read_npz(path: Path, name: str) -> NDArray[Any]:
+def read_npz(path: Path, name: str) -> AnyArray:
     """Read one of the arrays of a .npz file."""
     with damage_told(), zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as file:
         return np.lib.format.read_array(file, allow_pickle=False)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._schema import MismatchError
+from ._types import AnyArray
 
 DEEPEST = 20
 """Tables and lists within each other, at most."""
 
 
-def take_apart(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def take_apart(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """The JSON values of a tree, and its arrays by their dotted paths.
 
     Parameters
@@ -29,7 +29,7 @@ def take_apart(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, ND
         A table that holds arrays has a dot in its name.
     """
     parameters: dict[str, Any] = {}
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, AnyArray] = {}
     for name, value in content.items():
         if isinstance(value, np.ndarray):
             arrays[name] = value

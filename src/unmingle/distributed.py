@@ -16,11 +16,11 @@ from math import ceil
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from ._threads import suited_to
+from ._types import Array
 from ._validation import check_count, check_positive, require
 from .core.iterate import Callback, Result, run
 from .core.linalg.memory import empty_apart
@@ -43,7 +43,6 @@ from dask.delayed import delayed  # noqa: E402
 
 __all__ = ["LazyDecomposition", "decompose", "fit"]
 
-Array = NDArray[np.floating[Any]]
 Model = TypeVar("Model", bound=Distributable)
 
 _EXACT = {"float64": 1e-12, "float32": 1e-6}

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
@@ -30,6 +29,7 @@ from ._schema import MismatchError, Rule, check
 from ._tree import DEEPEST, is_deep
 from ._tree import put_together as put_together
 from ._tree import take_apart as take_apart
+from ._types import AnyArray
 from ._validation import is_missing, is_panic
 
 FORMAT_VERSION = 2
@@ -65,7 +65,7 @@ class Stored(NamedTuple):
     kind: str
     version: int
     parameters: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, AnyArray]
 
 
 class ArrayInfo(NamedTuple):
@@ -149,7 +149,7 @@ def write(
     path: str | PathLike[str],
     kind: str,
     parameters: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    arrays: Mapping[str, AnyArray],
 ) -> None:
     """Write JSON values and arrays to a file, as a whole or not at all.
 
@@ -306,7 +306,7 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def _portable(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def _portable(name: str, array: AnyArray) -> AnyArray:
     """The array in C order and little-endian, as it lies in the file."""
     array = np.asarray(array)
     if array.dtype.name not in _DTYPES.values():
@@ -332,7 +332,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def _checksum(description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+def _checksum(description: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> str:
     digest = sha256(json.dumps(description).encode())
     for name in sorted(arrays):
         array = _portable(name, arrays[name])

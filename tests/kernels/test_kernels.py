@@ -38,9 +38,7 @@ def test_huber_sweep(n, m, dtype, momentum):
     if momentum == 0:
         behind_left, behind_right = behind_left[:, :0].copy(), behind_right[:0].copy()
     cleaned, product = np.empty_like(X), np.empty((n, 4), dtype)
-    value = huber_sweep(
-        X, left, right, behind_left, behind_right, dtype(momentum), lam, cleaned, basis, product
-    )
+    value = huber_sweep(X, left, right, behind_left, behind_right, dtype(momentum), lam, cleaned, basis, product)
     D = left @ right
     Y = D + momentum * (D - behind_left @ behind_right)
     r = np.nan_to_num(X - D)

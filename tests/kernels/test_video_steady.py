@@ -59,9 +59,7 @@ def test_masks_are_laid_to_the_nearest_pixel(rng, name):
     out = np.empty(SHAPE, bool)
     is_shift = name in ("shift", "whole", "far")
     words = np.empty(0, np.uint64)
-    regions = lay_mask_back(
-        mask.reshape(-1), *SHAPE, matrix, is_shift, (0, SHAPE[0]), out.reshape(-1), words, 5
-    )
+    regions = lay_mask_back(mask.reshape(-1), *SHAPE, matrix, is_shift, (0, SHAPE[0]), out.reshape(-1), words, 5)
     x, y = (np.floor(place + 0.5).astype(int) for place in places(matrix, SHAPE))
     inside = (x >= 0) & (y >= 0) & (x < SHAPE[1]) & (y < SHAPE[0])
     expected = np.zeros(SHAPE, bool)

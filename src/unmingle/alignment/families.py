@@ -11,9 +11,10 @@ from math import hypot
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from .._types import Float64Array
+
+Matrix = Float64Array
 
 _ENTRIES: dict[str, tuple[dict[tuple[int, int], float], ...]] = {
     "translation": ({(0, 2): 1.0}, {(1, 2): 1.0}),

@@ -3,14 +3,14 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, Float64Array
 from .._validation import check_choice, check_positive
 from ..kernels.following import follow_frame, nearest_shift, telling_pixels
 from .families import FAMILIES, AlignedFrame, Matrix
 from .pyramid import Grid
 
-Picture2D = NDArray[Any]
+Picture2D = AnyArray
 
 CELLS = 1600
 """About so many pixels of the picture are looked at, one in each square cell."""
@@ -39,7 +39,7 @@ class Sighting(NamedTuple):
 
     matrix: Matrix
     """From pixels of the picture to pixels of the frame."""
-    light: NDArray[np.float64]
+    light: Float64Array
     """Gain and offset: the frame is gain times the picture plus offset."""
     in_sight: float = 1.0
     """Share of the pixels looked at that lie in the frame."""

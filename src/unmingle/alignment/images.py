@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray
 from .pyramid import Image
 
 _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
@@ -85,6 +85,6 @@ def brightness(pictures: Iterable[Picture]) -> float:
     return float(np.quantile(size, 0.999)) if largest else 1.0
 
 
-def _some(grey: Image) -> NDArray[Any]:
+def _some(grey: Image) -> AnyArray:
     flat = grey.ravel()
     return flat[:: max(1, flat.size // 1000)]

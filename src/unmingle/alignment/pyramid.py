@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Float32Array
 from ..kernels.alignment import warp_image
 from ..kernels.warp import BORDER, halve_image, pad_image, smooth_image, spline_coefficients
 from .families import AlignedFrame, Matrix, generators
 
-Image = NDArray[np.float32]
+Image = Float32Array
 
 COARSEST = 12
 """Pixels that the shorter side of the frame keeps at the coarsest level, at least."""

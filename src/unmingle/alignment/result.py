@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import BoolArray, Float64Array
 from ..core.iterate import run
 from ..core.prox import huber, soft_threshold
 from ..core.solvers.projection import newton
@@ -51,11 +51,11 @@ class Alignment:
     images: Image
     low_rank: Image
     outliers: Image
-    cost: NDArray[np.float64]
-    ok: NDArray[np.bool_]
+    cost: Float64Array
+    ok: BoolArray
     notes: tuple[str, ...]
     codes: Image
-    valid: NDArray[np.float64]
+    valid: Float64Array
 
     def __repr__(self) -> str:
         n, height, width = self.low_rank.shape

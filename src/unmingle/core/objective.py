@@ -13,11 +13,12 @@ A NaN in ``X`` is a missing entry: it has no outlier penalty, so its outlier abs
 drops out of every sum. Each gap is an upper bound on what the objective is above its minimum.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import Array
 from ..kernels.matrix import huber_sums, multiplier_sums
 from .linalg.low_rank import LowRank
 from .linalg.memory import empty_apart
@@ -38,7 +39,6 @@ __all__ = [
     "unconstrained",
 ]
 
-Array = NDArray[np.floating[Any]]
 
 _ROWS = 512
 """Rows that are looked at together."""

@@ -1,11 +1,11 @@
 """Penalties that work without knowing them: from the noise level of the data."""
 
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Array, BoolArray, IndexArray
 from ..kernels.matrix import huber_sweep
 from .linalg.low_rank import LowRank
 from .linalg.memory import empty_apart
@@ -28,7 +28,6 @@ __all__ = [
     "robust_scale",
 ]
 
-Array = NDArray[np.floating[Any]]
 
 NORMAL_MAD = 1.4826
 """Standard deviation of normal noise over the median of its absolute value."""
@@ -139,7 +138,7 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
     return Penalties(_ABOVE * white, lam)
 
 
-def _usual_norm(R: Array, known: NDArray[np.bool_]) -> float:
+def _usual_norm(R: Array, known: BoolArray) -> float:
     """Spectral norm of noise of which each column has the variance that R has there; or each row, if R is wide.
 
     Of the spread of these variances as much is taken off as chance alone makes.
@@ -185,7 +184,7 @@ def noise_floor(X: Array) -> float:
     return max(_FLOOR * float(np.median(np.abs(known))), _rounding_step(known) / sqrt(12))
 
 
-def _spread(n: int, m: int) -> tuple[slice, NDArray[np.intp]]:
+def _spread(n: int, m: int) -> tuple[slice, IndexArray]:
     """Rows and features spread over a matrix, about enough entries of it to tell a median."""
     step = max(1, n // _ROWS)
     return slice(None, None, step), some_features(m, max(1, _ENTRIES * step // n))

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import store
 from .._frames import is_frame, like_frame
 from .._schema import LEAST, POSITIVE, Count, Each, Either, Number, OneOf, Record, maybe
+from .._types import Array
 from .._validation import as_floats, check_forgetting
 from ..alignment.families import FAMILIES
 from ..alignment.learning import Learned, aligned_images, apply, fit, learn_more, starting_parts
@@ -18,7 +19,6 @@ from ..alignment.result import Alignment
 from ..alignment.starts import SMALLEST
 from ..alignment.stored import LEARNED, learned_from_store, learned_to_store
 from ..core.iterate import Callback
-from .base import Array
 
 _PENALTY = Either(OneOf("auto"), POSITIVE)
 _RULES = Record(

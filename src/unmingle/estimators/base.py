@@ -6,7 +6,6 @@ from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -16,6 +15,7 @@ from .. import store
 from .._frames import is_frame, like_frame
 from .._schema import Record
 from .._threads import suited_to
+from .._types import Array
 from .._validation import as_floats, check_matrix, given_penalties, refuse_negative, warn_of_rounding, within_range
 from ..core.cells.model import CellModel
 from ..core.cells.tails import TailLaws
@@ -27,8 +27,6 @@ from ..core.solvers.nonnegative import nonnegative_newton
 from ..core.solvers.projection import newton
 from .detector import RowDetector
 from .passes import Projector, Wanted
-
-Array = NDArray[np.floating[Any]]
 
 
 class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, TransformerMixin, BaseEstimator):

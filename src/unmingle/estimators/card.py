@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from .base import Array
+from .._types import Array
 
 if TYPE_CHECKING:
     from .learned import LearnedRobustPCA

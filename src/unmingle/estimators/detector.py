@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array, BoolArray
 from .._validation import check_matrix, check_positive, within_range
 from .rows import RowModel
-
-Array = NDArray[np.floating[Any]]
 
 USUAL_RATE = 0.01
 """Share of ordinary rows that ``contamination="auto"`` lets `predict` call outliers."""
@@ -98,7 +97,7 @@ class RowDetector(OutlierMixin, BaseEstimator):
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def outlier_flags(self, X: Any, *, false_alarm_rate: float = USUAL_RATE) -> NDArray[np.bool_]:
+    def outlier_flags(self, X: Any, *, false_alarm_rate: float = USUAL_RATE) -> BoolArray:
         """Whether each row is stranger than the ordinary rows of the training data.
 
         The cube root of minus a score is nearly normal. The ordinary rows are described by its median and median

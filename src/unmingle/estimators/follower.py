@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import store
 from .._rollback import unchanged_on_error
 from .._threads import suited_to
+from .._types import Array
 from .._validation import (
     as_floats,
     check_count,
@@ -24,7 +25,7 @@ from .._validation import (
 from ..core.iterate import Callback, Progress
 from ..core.online.settings import TrackerSettings
 from ..core.online.tracker import Tracker
-from .base import Array, RobustTransformer
+from .base import RobustTransformer
 from .passes import Found, Wanted
 from .stream import RecentRows, batches, first_row, in_memory
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._threads import suited_to
+from .._types import Array
 from .._validation import (
     as_floats,
     check_choice,
@@ -26,7 +27,6 @@ from ..core.iterate import Callback
 from ..core.linalg.units import Units
 from ..core.online.start import robust_start
 from ..learn import LOSSES
-from .base import Array
 from .card import card_of, has_gained, nothing_gained
 from .passes import Found, Wanted
 from .stored import LEARNED_ROBUST_PCA

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._types import Array
 from .._validation import check_choice, check_optional_count, given_penalties
 from ..core.encoder.encoder import STRUCTURES
 from ..core.iterate import run
@@ -11,7 +12,6 @@ from ..core.linalg.units import Units
 from ..core.objective import nonnegative_stationarity
 from ..core.online.start import robust_start
 from ..core.solvers.nmf import Factors, nmf
-from .base import Array
 from .learned import LearnedRobustPCA
 from .passes import Wanted
 

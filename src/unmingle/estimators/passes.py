@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Array
 from ..core.decomposition.parts import Decomposition
 from ..core.linalg.units import Units
 from ..core.online.statistics import Balanced
-
-Array = NDArray[np.floating[Any]]
 
 
 class Wanted(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._threads import suited_to
+from .._types import Array
 from .._validation import (
     as_floats,
     check_choice,
@@ -25,7 +26,7 @@ from ..core.linalg.units import Units
 from ..core.penalties import noise_level, nonnegative_from_noise, outlier_penalty_beside
 from ..core.solvers.criteria import StationarityCriterion
 from ..core.solvers.nmf import Factors, nmf
-from .base import Array, RobustTransformer
+from .base import RobustTransformer
 from .passes import Found
 from .stored import ROBUST_NMF, STARTS
 

@@ -6,11 +6,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._threads import suited_to
+from .._types import Array
 from .._validation import check_choice
 from ..core.cells.refit import refit
 from ..core.decomposition.matrix import solve
 from ..core.iterate import Callback
-from .base import Array, RobustTransformer
+from .base import RobustTransformer
 from .passes import Found
 from .stored import ROBUST_PCA
 

@@ -1,17 +1,15 @@
 """What rows of a table are like when nothing is wrong with them, and how strange others are beside them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 from scipy.stats import chi2
 
+from .._types import Array, BoolArray
 from ..core.cells.columns import column_scales
 from ..core.linalg.systems import solvable
 from ..core.penalties import NORMAL_MAD
-
-Array = NDArray[np.floating[Any]]
 
 _LEAST = 1e-3
 """Noise of a column, as a share of its scale, at least."""
@@ -106,7 +104,7 @@ class RowModel(NamedTuple):
             scores[start : start + size] = self._joint(*self._statistics(x))
         return scores
 
-    def _joint(self, statistics: Array, known: NDArray[np.bool_]) -> Array:
+    def _joint(self, statistics: Array, known: BoolArray) -> Array:
         z = (statistics - self.marks[:, :1]) / self.marks[:, 1:]
         z[0] *= np.sqrt(np.mean(known, axis=1))  # a mean over fewer cells spreads more
         z[:, ~known.any(axis=1)] = 0.0
@@ -117,7 +115,7 @@ class RowModel(NamedTuple):
         root = self.law[0] + ndtri(1 - false_alarm_rate) * self.law[1]
         return -float(max(root, 0.0) ** 3)
 
-    def _parted(self, x: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    def _parted(self, x: Array) -> tuple[Array, Array, BoolArray]:
         """What is left of rows in units of the noise, 0 where missing; their codes; and what is known.
 
         Codes are Huber's: cells beyond 4 sigma pull no harder than those at 4 sigma.
@@ -155,7 +153,7 @@ class RowModel(NamedTuple):
         middle, high = np.quantile(roots, [0.5, 0.75])
         return model._replace(law=np.array([middle, max((high - middle) / ndtri(0.75), 1e-12)]))
 
-    def _statistics(self, x: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def _statistics(self, x: Array) -> tuple[Array, BoolArray]:
         """(3, n): what is left, the strangest cell and the size of rows, nearly normal; and which cells are known."""
         rest, codes, known = self._parted(x)
         size, count = np.abs(rest), np.maximum(1, known.sum(axis=1))
@@ -201,7 +199,7 @@ def _unseen(n: int, q: int) -> float:
     return (n + q + 1) / (n - q - 1) if n > 2 * q + 2 else 1.0
 
 
-def _codes(x: Array, known: NDArray[np.bool_], model: RowModel) -> tuple[Array, Array]:
+def _codes(x: Array, known: BoolArray, model: RowModel) -> tuple[Array, Array]:
     """C_i = (I + sum_j v_j v_j' / sigma_j^2)^-1 over known cells, and s_i = C_i sum_j x_ij v_j / sigma_j^2."""
     V, q = model.loadings, len(model.loadings)
     if q == 0:

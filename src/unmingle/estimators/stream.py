@@ -6,7 +6,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._types import AnyArray
 
 _ROWS_AT_ONCE = 1024
 """Rows read at once from an array, or more if its chunks hold more."""
@@ -19,7 +20,7 @@ class RecentRows:
 
     def __init__(self, least: int) -> None:
         self._least = least
-        self._blocks: deque[NDArray[Any]] = deque()
+        self._blocks: deque[AnyArray] = deque()
 
     def copied(self) -> "RecentRows":
         """The same rows, to go on from."""
@@ -27,7 +28,7 @@ class RecentRows:
         other._blocks = self._blocks.copy()
         return other
 
-    def add(self, block: NDArray[Any]) -> None:
+    def add(self, block: AnyArray) -> None:
         """Keep a copy of a block, and drop those before it that are not needed any more."""
         most = self._most(block.shape[1])
         self._blocks.append(block[-most:].copy())
@@ -41,7 +42,7 @@ class RecentRows:
         """How many of the rows seen, in whole batches, fill it again after an interruption."""
         return min(n_seen, (self._most(m) // batch_size + 2) * batch_size)
 
-    def rows(self) -> NDArray[Any] | None:
+    def rows(self) -> AnyArray | None:
         """All that are kept, in their order."""
         return np.concatenate(self._blocks) if self._blocks else None
 
@@ -64,7 +65,7 @@ def on_disk(X: Any) -> bool:
     )
 
 
-def batches(X: Any, size: int, skip: int = 0) -> Iterator[NDArray[Any]]:
+def batches(X: Any, size: int, skip: int = 0) -> Iterator[AnyArray]:
     """Rows of X in batches of ``size``, whatever blocks they come in; the first ``skip`` left out.
 
     Parameters
@@ -77,7 +78,7 @@ def batches(X: Any, size: int, skip: int = 0) -> Iterator[NDArray[Any]]:
         Rows to leave out; those of an array are not even read.
     """
     blocks = _slabs(X, skip) if in_memory(X) or on_disk(X) else _without_first(map(_as_block, X), skip)
-    waiting: list[NDArray[Any]] = []
+    waiting: list[AnyArray] = []
     count = 0
     for block in blocks:
         start = 0
@@ -94,7 +95,7 @@ def batches(X: Any, size: int, skip: int = 0) -> Iterator[NDArray[Any]]:
         yield np.concatenate(waiting)
 
 
-def first_row(X: Any) -> tuple[NDArray[Any] | None, Any]:
+def first_row(X: Any) -> tuple[AnyArray | None, Any]:
     """The first row of X and X itself, made whole again if it is an iterator; None if there is no row."""
     if in_memory(X) or on_disk(X):
         return (np.asarray(X[0]) if X.shape[0] else None), X
@@ -105,7 +106,7 @@ def first_row(X: Any) -> tuple[NDArray[Any] | None, Any]:
     return None, iter(())
 
 
-def _slabs(X: Any, start: int) -> Iterator[NDArray[Any]]:
+def _slabs(X: Any, start: int) -> Iterator[AnyArray]:
     """Slices of an array that do not cut its chunks, from a row on."""
     chunks = getattr(X, "chunks", None)
     rows = chunks[0] if chunks else _ROWS_AT_ONCE
@@ -117,14 +118,14 @@ def _slabs(X: Any, start: int) -> Iterator[NDArray[Any]]:
         start = end
 
 
-def _as_block(block: Any) -> NDArray[Any]:
+def _as_block(block: Any) -> AnyArray:
     rows = np.asarray(block)
     if rows.ndim not in (1, 2):
         raise ValueError(f"X must yield samples or blocks of samples, got an item with {rows.ndim} dimensions.")
     return rows[None] if rows.ndim == 1 else rows
 
 
-def _without_first(blocks: Iterable[NDArray[Any]], skip: int) -> Iterator[NDArray[Any]]:
+def _without_first(blocks: Iterable[AnyArray], skip: int) -> Iterator[AnyArray]:
     for block in blocks:
         if skip < len(block):
             yield block[skip:]

@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._types import Array
 from ..core.encoder.answers import exact_answer
 from ..core.encoder.encoder import BEYOND, Encoder
 from ..core.linalg.units import Units
 from ..core.online.statistics import Statistics
-from .base import Array
 
 _REACH = 3.0
 """Largest entries of the low-rank part beyond which entries are cut: the exact answer is the same."""

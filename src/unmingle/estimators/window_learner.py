@@ -6,13 +6,14 @@ import numpy as np
 
 from .._rollback import unchanged_on_error
 from .._threads import suited_to
+from .._types import Array
 from .._validation import check_count, check_matrix, check_optional_forgetting
 from ..core.encoder.answers import robust_weights
 from ..core.encoder.encoder import Encoder
 from ..core.linalg.units import Units
 from ..core.online.statistics import Statistics, direct_step
 from ..core.solvers.nonnegative import nonnegative_components
-from .base import Array, RobustTransformer
+from .base import RobustTransformer
 from .window import Rows, Window
 
 _STEPS_PER_WINDOW = 10

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 
 from .. import __version__
+from .._types import AnyArray
 from .._validation import check_positive, require
 from ..core.encoder.description import relative_difference
 from ..core.encoder.encoder import Encoder
@@ -165,8 +165,8 @@ def check(path: str | PathLike[str], encoder: Any, *, warm_start: bool = False, 
 
 
 def run(
-    path: str | PathLike[str], samples: NDArray[Any], init: NDArray[Any] | None = None
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    path: str | PathLike[str], samples: AnyArray, init: AnyArray | None = None
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Codes, low-rank part and outliers of samples, as ONNX Runtime finds them on one thread.
 
     Parameters
@@ -198,7 +198,7 @@ def run(
     return codes, low_rank, outliers
 
 
-def typical_samples(encoder: Encoder) -> tuple[NDArray[Any], NDArray[Any]]:
+def typical_samples(encoder: Encoder) -> tuple[AnyArray, AnyArray]:
     """Random samples like those an encoder is for, with outliers and missing entries, and codes near theirs.
 
     Parameters

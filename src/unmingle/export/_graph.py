@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 from onnx import checker, helper, numpy_helper
 
 from .. import __version__
+from .._types import AnyArray
 
 OPSET = 18
 """Version of the operators in all files; ONNX Runtime knows it since 1.14."""
@@ -25,7 +25,7 @@ class Graph:
     def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
         self.nodes: list[onnx.NodeProto] = []
-        self.arrays: dict[str, NDArray[Any]] = {}
+        self.arrays: dict[str, AnyArray] = {}
         self._name_of: dict[Any, str] = {}
 
     def numbers(self, name: str, array: Any) -> str:

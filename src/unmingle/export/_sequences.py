@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 
 from .. import __version__
+from .._types import AnyArray
 from .._validation import require
 from ..core.encoder.sequence import FLOOR, SequenceEncoder, SequenceParts
 from ._graph import Graph, complete, scaled_input, tensor, told_of_input
@@ -98,7 +98,7 @@ def sequence_pairs(
     return list(zip(run_sequence(path, given, state), encoder.separate(X, state=state, backend="numpy"), strict=True))
 
 
-def run_sequence(path: str | PathLike[str], samples: NDArray[Any], state: NDArray[Any] | None = None) -> SequenceParts:
+def run_sequence(path: str | PathLike[str], samples: AnyArray, state: AnyArray | None = None) -> SequenceParts:
     """Follow one sequence in ONNX Runtime, on one thread.
 
     Parameters

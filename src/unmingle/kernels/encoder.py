@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._threads import suited_to
+from .._types import Array
 from .compile import announced, compiled, piece
 from .small import add, add_both, copy_rows, fed_back, read, write
 
@@ -19,8 +19,6 @@ _FEW_ATOMS = 7
 _GROUP = 256
 _FEW_ROWS = 24
 """Fewer go one by one: BLAS is then faster with vectors than with such slim matrices."""
-
-Array = NDArray[np.floating[Any]]
 
 
 def encode_layers(

@@ -1,14 +1,11 @@
 """Sound at another speed: a windowed sinc, by a table of its values."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Array
 from .compile import announced, compiled
-
-Array = NDArray[np.floating[Any]]
 
 _TAPS, _PHASES = 16, 256
 _BAND = 0.95

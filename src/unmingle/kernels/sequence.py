@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._threads import suited_to
+from .._types import Array
 from .compile import announced, compiled
-
-Array = NDArray[np.floating[Any]]
 
 
 def carry_codes(X: Array, cell: Any, state: Array, codes: Array) -> None:

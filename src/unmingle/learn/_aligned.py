@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from .._types import AnyArray
 from ..alignment.families import AlignedFrame, compose
 from ..alignment.pyramid import Grid, spline_of
 from ._losses import Chance, Loss, unsupervised
 from ._network import Answer, Block, Network
-
-Array = NDArray[Any]
 
 _MEMORY, _LEAST = 0.9, 1e-12
 """How much of the mean square of a slope is kept from step to step, and what keeps its root from 0."""
@@ -50,7 +48,7 @@ class Aligned(Loss):
 
     def __init__(
         self,
-        images: Sequence[Array],
+        images: Sequence[AnyArray],
         starts: Any,
         shape: tuple[int, int],
         family: str = "translation",
@@ -67,12 +65,12 @@ class Aligned(Loss):
         self._pending: tuple[Tensor, Tensor] | None = None
 
     @property
-    def matrices(self) -> Array:
+    def matrices(self) -> AnyArray:
         """Where the frame is in each image now, (n, 3, 3)."""
         self._take_step()
         return compose(self.starts, self.frame.to_matrix(self.family, self._parameters.numpy()))
 
-    def frames(self) -> Array:
+    def frames(self) -> AnyArray:
         """The frames cut out where they are now, (n, m): what `train` is given as samples."""
         return self._cut(np.arange(len(self._splines)))[0]
 
@@ -92,7 +90,7 @@ class Aligned(Loss):
             x = _Moved.apply(parameters, x, torch.from_numpy(np.where(known[:, None], slopes, np.float32(0))))
         return Block(x, None if known.all() else torch.from_numpy(known).to(x.dtype))
 
-    def _cut(self, rows: Array) -> tuple[Array, Array]:
+    def _cut(self, rows: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Frames (n, m) and their derivatives by the parameters (n, p, m), at the present ones."""
         changes = self.frame.to_matrix(self.family, self._parameters[rows].numpy())
         matrices = compose(self.starts[rows], changes)
@@ -133,7 +131,7 @@ class _Moved(torch.autograd.Function):
         return torch.einsum("npm,nm->np", slopes.to(grad.dtype), grad).double(), None, None
 
 
-def align_through(network: Network, loss: Aligned, steps: int = 140) -> Array:
+def align_through(network: Network, loss: Aligned, steps: int = 140) -> AnyArray:
     """Align images by gradients through an encoder that stays as it is, all of them in each step; (n, 3, 3).
 
     Parameters

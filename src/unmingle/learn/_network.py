@@ -1,17 +1,15 @@
 """The encoder as a torch module: the same recurrence, with gradients."""
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from .._types import Array
 from ..core.encoder.encoder import Encoder
 from ..core.encoder.layers import Layers, Signs, propagate
 from ._functions import clipped
-
-Array = NDArray[np.floating[Any]]
 
 _FEEDBACK = ("feedback", "readout_feedback")
 

@@ -1,12 +1,12 @@
 """Nonnegative codes found by gradient steps, of which only the directions are learnt."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from .._types import AnyArray
 from ..core.encoder.encoder import Encoder
 from ..core.encoder.layers import Layers
 from ._network import Network
@@ -66,7 +66,7 @@ class StepNetwork(Network):
         return 1.0
 
 
-def _directions(encoder: Encoder) -> NDArray[Any]:
+def _directions(encoder: Encoder) -> AnyArray:
     """P of all layers and of the readout, (L + 1, q, q), from G = I - P M."""
     wide = encoder.components.astype(np.float64)
     hessian = wide @ wide.T + encoder.rank_penalty * np.eye(len(wide))

@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from .._types import Array, IndexArray
 from .._validation import as_floats
 from ..core.encoder.encoder import Encoder
 from ..core.online.statistics import Statistics, direct_step
 from ..core.solvers.nonnegative import nonnegative_components
 from ._losses import Loss
 from ._network import Answer, Block, Network
-
-Array = NDArray[np.floating[Any]]
 
 _AT_ONCE = 256
 """Samples that go through the network at once where no gradient is needed."""
@@ -40,8 +38,8 @@ class Task:
     loss: Loss
     weights: Tensor
     """(n,): of the samples, 1 on average."""
-    training: NDArray[np.intp]
-    validation: NDArray[np.intp]
+    training: IndexArray
+    validation: IndexArray
     seed: int
     follows: bool
     """Whether the targets were found here, and change with the dictionary."""
@@ -153,7 +151,7 @@ class Task:
         if self.follows:
             self.samples = as_block(self.X, self.loss.find_targets(encoder, self.X))
 
-    def _answers(self, network: Network, rows: NDArray[np.intp]) -> Iterator[tuple[Block, Tensor, Answer]]:
+    def _answers(self, network: Network, rows: IndexArray) -> Iterator[tuple[Block, Tensor, Answer]]:
         for some in np.array_split(rows, -(-len(rows) // _AT_ONCE)):
             chosen = torch.from_numpy(some)
             block = self.loss.block(self.samples, chosen, (self.seed,))

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._numpy_files import ArrayHeader, DamagedError, damage_told, map_npy, npz_header, npz_names, read_header, read_npz
+from .._types import AnyArray, Float64Array
 from ._decode import Colour
 from ._errors import MediaError, cause
 from ._pixels import check_extent
@@ -25,7 +25,7 @@ _NAMED = 10
 """Arrays of a file that an error names."""
 
 
-def from_array(frames: NDArray[Any], name: str, colour: Colour, live: bool) -> FrameSource:
+def from_array(frames: AnyArray, name: str, colour: Colour, live: bool) -> FrameSource:
     """Frames of an array of shape (n, height, width) or (n, height, width, 3)."""
     _check_shape(frames.shape, name)
     return FrameSource(
@@ -104,7 +104,7 @@ def _from_archive(path: Path, colour: Colour, live: bool) -> FrameSource:
     )
 
 
-def _stored_times(path: Path, n_frames: int) -> NDArray[np.float64]:
+def _stored_times(path: Path, n_frames: int) -> Float64Array:
     header = npz_header(path, "times")
     if header.shape != (n_frames,) or n_frames > _MOST_TIMES or header.dtype.kind not in "biuf":
         raise MediaError(f"{path.name} contains times of shape {header.shape}; expected one number for each frame.")
@@ -114,7 +114,7 @@ def _stored_times(path: Path, n_frames: int) -> NDArray[np.float64]:
     return times
 
 
-def _rows(path: Path, name: str, header: ArrayHeader, times: NDArray[np.float64] | None) -> Iterator[Any]:
+def _rows(path: Path, name: str, header: ArrayHeader, times: Float64Array | None) -> Iterator[Any]:
     """The frames one by one, and their times where there are some."""
     n_bytes = header.n_bytes // header.shape[0]
     with ExitStack() as opened:

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, Float32Array
 from .._validation import require
 from ._decode import Colour
 from ._errors import MediaError, SizesDifferError
 from ._folders import files_of
 from ._pixels import Pixels, check_extent, check_pixels, to_grey
 
-Image = NDArray[np.float32]
+Image = Float32Array
 
 IMAGE_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 """Names of files that count as images when a folder is read."""
@@ -28,7 +28,7 @@ _WHITE = {"I": 65535.0, "I;16": 65535.0, "I;16B": 65535.0, "I;16L": 65535.0, "F"
 class Images(NamedTuple):
     """Images of one size."""
 
-    pixels: NDArray[np.float32]
+    pixels: Float32Array
     """(n, height, width), from 0, black, to 1, white."""
     names: tuple[str, ...]
     """The files they come from."""
@@ -158,7 +158,7 @@ def _has_wide_colours(path: Path) -> bool:
     return start.startswith(b"\x89PNG") and start[24:25] == b"\x10" and start[25:26] in (b"\x02", b"\x06")
 
 
-def _wide_colours(path: Path) -> NDArray[Any]:
+def _wide_colours(path: Path) -> AnyArray:
     av = require("av", "media")
     try:
         with av.open(f"file:{path}") as container:
@@ -168,7 +168,7 @@ def _wide_colours(path: Path) -> NDArray[Any]:
         raise MediaError(f"{path} is damaged or not an image.") from error
 
 
-def _stored(values: NDArray[Any]) -> NDArray[Any]:
+def _stored(values: AnyArray) -> AnyArray:
     """Pillow's integers of 32 bits hold 16."""
     fits = values.dtype == np.int32 and values.min() >= 0 and values.max() <= 65535
     return values.astype(np.uint16) if fits else values

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, ByteArray
 from ._errors import MediaError
 
-Pixels = NDArray[Any]
+Pixels = AnyArray
 
 _LUMA = (19595, 38470, 7471)
 """0.299, 0.587 and 0.114 in units of 1 / 65536; they add up to one."""
@@ -97,7 +97,7 @@ def to_grey(pixels: Pixels) -> Pixels:
     return (total >> np.uint32(16)).astype(pixels.dtype)
 
 
-def to_bytes(pixels: Pixels) -> NDArray[np.uint8]:
+def to_bytes(pixels: Pixels) -> ByteArray:
     """The same picture in 8 bits: of 16 bits the upper ones, of floating-point numbers the nearest."""
     if pixels.dtype == np.uint8:
         return pixels

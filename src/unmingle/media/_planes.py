@@ -3,8 +3,8 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import BoolArray, Float64Array
 from ._pixels import Pixels, to_grey
 
 BLUE, RED = 0.5 / (1.0 - 0.114), 0.5 / (1.0 - 0.299)
@@ -75,7 +75,7 @@ class Planes:
             plane[:] = _rounded(middle + difference, pixels.dtype)
         return planes
 
-    def where(self, mask: NDArray[np.bool_]) -> Self:
+    def where(self, mask: BoolArray) -> Self:
         """The picture where a mask of shape (height, width) is, black elsewhere."""
         kept = type(self)(np.empty_like(self.values), self.height, self.width)
         np.multiply(self.luma, mask, out=kept.luma)
@@ -108,7 +108,7 @@ def middle_of(dtype: Any) -> float:
     return 0.5 if np.dtype(dtype).kind == "f" else float((int(np.iinfo(dtype).max) + 1) // 2)
 
 
-def _rounded(values: NDArray[np.float64], dtype: Any) -> Pixels:
+def _rounded(values: Float64Array, dtype: Any) -> Pixels:
     if np.dtype(dtype).kind == "f":
         return np.clip(values, 0.0, 1.0).astype(dtype)
     return np.rint(np.clip(values, 0, np.iinfo(dtype).max)).astype(dtype)

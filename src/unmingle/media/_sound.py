@@ -8,14 +8,14 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Float32Array
 from .._validation import is_missing, require
 from ._errors import IncompleteError, MediaError, cause
 from ._folders import files_of
 from ._sound_track import Track
 
-Samples = NDArray[np.float32]
+Samples = Float32Array
 
 SOUND_SUFFIXES = frozenset(
     {".aac", ".aif", ".aiff", ".flac", ".m4a", ".mkv", ".mp3", ".mp4", ".oga", ".ogg", ".opus", ".wav", ".webm"}

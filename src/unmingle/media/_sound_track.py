@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Float32Array
 from .._validation import require
 from ._errors import IncompleteError, MediaError, cause
 from ._video import TEXT_FORMATS
 
-Samples = NDArray[np.float32]
+Samples = Float32Array
 
 _CLEARLY_SHORT = 0.9
 """A file that gives less than this share of what it states is cut off."""

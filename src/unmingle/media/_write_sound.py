@@ -9,14 +9,15 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._aside import Hold, hold
+from .._types import Float32Array
 from .._validation import check_count, check_positive, require
 from ._errors import MediaError, cause
 from ._writer import aside, check_folder, put_in_place
 
-Samples = NDArray[np.float32]
+Samples = Float32Array
 
 _MP3_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
 _OPUS_RATES = (8000, 12000, 16000, 24000, 48000)

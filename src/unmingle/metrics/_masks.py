@@ -1,11 +1,12 @@
 """How well a mask agrees with the true one."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import AnyArray, BoolArray
 from ._shapes import check_same_shape
 
 Labels = Literal["binary", "cdnet"]
@@ -119,7 +120,7 @@ def f_measure(mask: ArrayLike, truth: ArrayLike, *, labels: Labels = "binary") -
     return MaskCounts.of(mask, truth, labels=labels).f_measure
 
 
-def _moving_and_still(truth: NDArray[Any], labels: Labels) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _moving_and_still(truth: AnyArray, labels: Labels) -> tuple[BoolArray, BoolArray]:
     """Return which entries of the truth are scored as True, and which as False."""
     if labels == "binary":
         moving = truth.astype(bool)
@@ -134,5 +135,5 @@ def _moving_and_still(truth: NDArray[Any], labels: Labels) -> tuple[NDArray[np.b
     return moving, still
 
 
-def _is_one_of(values: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
+def _is_one_of(values: AnyArray, labels: tuple[int, ...]) -> BoolArray:
     return np.logical_or.reduce([values == label for label in labels])

@@ -1,10 +1,9 @@
 """How far a matrix, or a space, is from the true one."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import AnyArray, Float64Array
 from ._shapes import check_same_shape
 
 
@@ -58,7 +57,7 @@ def subspace_angle(A: ArrayLike, B: ArrayLike) -> float:
     return float(np.degrees(np.max(subspace_angles(*bases))))
 
 
-def _basis_of_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
+def _basis_of_rows(rows: AnyArray) -> Float64Array:
     """Return orthonormal columns that span the rows, up to the rounding of the type they came in."""
     from scipy.linalg import orth
 

@@ -1,13 +1,14 @@
 """How well sounds were told apart, in decibels."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._threads import suited_to
+from .._types import AnyArray
 from .._validation import check_count
-from ._spans import Array, Span, correlate
+from ._spans import Span, correlate
 
 _ROUNDING = 1e-12
 """A smaller share of a signal's energy, 120 dB below it, cannot be told from rounding and counts as nothing."""
@@ -16,11 +17,11 @@ _ROUNDING = 1e-12
 class SeparationScores(NamedTuple):
     """Ratios in decibels, the last axis for the sources; more is better."""
 
-    sdr: Array
+    sdr: AnyArray
     """Source to distortion: to everything else that is in the estimate."""
-    sir: Array
+    sir: AnyArray
     """Source to interference: to the other sources in it."""
-    sar: Array
+    sar: AnyArray
     """Sources to artefacts: of all sources to what is none of them."""
 
 
@@ -93,7 +94,7 @@ def bss_eval(references: ArrayLike, estimates: ArrayLike, *, taps: int = 1) -> S
     return SeparationScores(*(np.where(heard, score, np.nan).reshape(shape) for score in scores))
 
 
-def nsdr(references: ArrayLike, estimates: ArrayLike, mixture: ArrayLike, *, taps: int = 1) -> Array:
+def nsdr(references: ArrayLike, estimates: ArrayLike, mixture: ArrayLike, *, taps: int = 1) -> AnyArray:
     """Return by how much estimates are better than the mixture itself: their SDR less that of the mixture, in decibels.
 
     Parameters
@@ -126,7 +127,7 @@ def nsdr(references: ArrayLike, estimates: ArrayLike, mixture: ArrayLike, *, tap
     return gain.reshape(shape)
 
 
-def si_sdr(reference: ArrayLike, estimate: ArrayLike) -> Array:
+def si_sdr(reference: ArrayLike, estimate: ArrayLike) -> AnyArray:
     """Return the scale-invariant ratio of source to distortion along the last axis, in decibels.
 
     10 log10 ||a s||^2 / ||e - a s||^2  with  a = <e, s> / ||s||^2,
@@ -156,7 +157,7 @@ def si_sdr(reference: ArrayLike, estimate: ArrayLike) -> Array:
     return np.where(s.any(axis=-1), ratio, np.nan)
 
 
-def snr(reference: ArrayLike, estimate: ArrayLike) -> Array:
+def snr(reference: ArrayLike, estimate: ArrayLike) -> AnyArray:
     """Return the plain ratio of signal to noise along the last axis, 10 log10 ||s||^2 / ||e - s||^2, in decibels.
 
     It is nan for a silent reference, and 0 for a silent estimate of one that is not.
@@ -182,7 +183,7 @@ def snr(reference: ArrayLike, estimate: ArrayLike) -> Array:
     return np.where(energy > 0, _logarithm(energy, np.sum((e - s) ** 2, axis=-1)), np.nan)
 
 
-def weighted_mean(values: ArrayLike, lengths: ArrayLike) -> Array:
+def weighted_mean(values: ArrayLike, lengths: ArrayLike) -> AnyArray:
     """Return sum_k w_k v_k / sum_k w_k along the first axis: the "global" mean of clips, weighted by their lengths.
 
     GNSDR, GSIR and the like are such means of decibels. A clip whose value is nan, as it has no such ratio, is left
@@ -215,7 +216,7 @@ def weighted_mean(values: ArrayLike, lengths: ArrayLike) -> Array:
         return np.asarray(np.sum(w * v, axis=0, where=counts) / np.sum(w * counts, axis=0))
 
 
-def _correlations(truth: Array, found: Array, taps: int) -> tuple[Array, Array]:
+def _correlations(truth: AnyArray, found: AnyArray, taps: int) -> tuple[AnyArray, AnyArray]:
     """Correlations of the sources, and inner products (methods, estimates, sources, taps) with the delayed sources."""
     n, sources, signals = len(truth), _to_unit_energy(truth), _to_unit_energy(found)
     lags = correlate(sources, np.concatenate([sources, signals.reshape(-1, truth.shape[1])]), taps)
@@ -223,24 +224,24 @@ def _correlations(truth: Array, found: Array, taps: int) -> tuple[Array, Array]:
     return lags[:, :n], products.transpose(1, 2, 0, 3)
 
 
-def _target_shares(lags: Array, products: Array) -> Array:
+def _target_shares(lags: AnyArray, products: AnyArray) -> AnyArray:
     """Shares (methods, sources) of the energy of estimates that lie in the span of their own source."""
     one = [slice(j, j + 1) for j in range(len(lags))]
     return np.stack([Span(lags[j, j]).energy(products[:, j.start, j]) for j in one], axis=1)
 
 
-def _decibels(signal: Array, noise: Array) -> Array:
+def _decibels(signal: AnyArray, noise: AnyArray) -> AnyArray:
     """Ratios of shares of an energy; those that may be rounding are nothing."""
     return _logarithm(np.where(signal > _ROUNDING, signal, 0.0), np.where(noise > _ROUNDING, noise, 0.0))
 
 
-def _logarithm(signal: Array, noise: Array) -> Array:
+def _logarithm(signal: AnyArray, noise: AnyArray) -> AnyArray:
     """10 log10 of a ratio: inf without noise, -inf without a signal, nan without both."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(10.0 * np.log10(signal / noise))
 
 
-def _checked(references: ArrayLike, estimates: ArrayLike) -> tuple[Array, Array, tuple[int, ...]]:
+def _checked(references: ArrayLike, estimates: ArrayLike) -> tuple[AnyArray, AnyArray, tuple[int, ...]]:
     """References, estimates with one axis for the methods, and the shape of the scores."""
     truth, found = _signals(references, "references"), _signals(estimates, "estimates")
     if truth.ndim != 2 or 0 in truth.shape:
@@ -250,27 +251,27 @@ def _checked(references: ArrayLike, estimates: ArrayLike) -> tuple[Array, Array,
     return truth, found.reshape(-1, *truth.shape), found.shape[:-1]
 
 
-def _pair(reference: ArrayLike, estimate: ArrayLike) -> tuple[Array, Array]:
+def _pair(reference: ArrayLike, estimate: ArrayLike) -> tuple[AnyArray, AnyArray]:
     s, e = _signals(reference, "reference"), _signals(estimate, "estimate")
     if s.ndim == 0 or e.ndim == 0 or s.shape[-1] != e.shape[-1]:
         raise ValueError(f"estimate must have as many samples as reference; got shapes {e.shape} and {s.shape}.")
     return s, e
 
 
-def _signals(given: ArrayLike, name: str) -> Array:
+def _signals(given: ArrayLike, name: str) -> AnyArray:
     signals = np.asarray(given, dtype=np.float64)
     if not np.isfinite(signals).all():
         raise ValueError(f"{name} must hold finite numbers; found NaN or infinity.")
     return signals
 
 
-def _peak(signals: NDArray[Any]) -> Array:
+def _peak(signals: AnyArray) -> AnyArray:
     """The largest absolute values along the last axis, 1 where all are 0."""
     peak = np.max(np.abs(signals), axis=-1, keepdims=True, initial=0.0)
     return np.where(peak > 0, peak, 1.0)
 
 
-def _to_unit_energy(signals: Array) -> Array:
+def _to_unit_energy(signals: AnyArray) -> AnyArray:
     """Signals over the roots of their energies; silence stays."""
     scaled = signals / _peak(signals)
     energy = np.sum(scaled**2, axis=-1, keepdims=True)

@@ -1,17 +1,14 @@
 """Energies of projections onto delayed signals, from correlations alone."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from .._types import AnyArray, Float64Array
 
 _BLOCKS = 8
 """A transform is so many times as long as the delays that are asked for."""
 
 
-def correlate(X: Array, Y: Array, taps: int) -> Array:
+def correlate(X: Float64Array, Y: Float64Array, taps: int) -> Float64Array:
     """Return r_ij[k] = sum_n x_i[n] y_j[n + k] for the lags k = 1 - taps, ..., taps - 1, along the last axis.
 
     Blocks of x are multiplied with what lies around them in y, in the frequency domain, where the products add up
@@ -46,7 +43,7 @@ class Span:
         Correlations of the signals, each of energy 1, as `correlate` gives them.
     """
 
-    def __init__(self, lags: Array) -> None:
+    def __init__(self, lags: Float64Array) -> None:
         from scipy.linalg.lapack import dpstrf
 
         taps = (lags.shape[-1] + 1) // 2
@@ -55,7 +52,7 @@ class Span:
         factor, pivots, rank, _ = dpstrf(gram.T, lower=1, overwrite_a=1)
         self._factor, self._kept = factor[:rank, :rank], pivots[:rank] - 1
 
-    def energy(self, products: NDArray[Any]) -> Array:
+    def energy(self, products: AnyArray) -> Float64Array:
         """Energies of the projections of signals with these inner products, of shape (k, p, taps)."""
         from scipy.linalg import solve_triangular
 

@@ -7,29 +7,27 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, BoolArray, ByteArray, Float32Array
 from .._validation import require
-
-Array = NDArray[Any]
 
 FALSE_ALARM, MISS = (0.94, 0.5, 0.2), (0.25, 0.55, 0.85)
 """Orange and blue."""
 
 
-def pixels(picture: Array) -> NDArray[np.uint8]:
+def pixels(picture: AnyArray) -> ByteArray:
     """Turn brightness or colour in [0, 1] into bytes."""
     return np.rint(255.0 * np.clip(picture, 0.0, 1.0)).astype(np.uint8)
 
 
-def png(picture: Array) -> bytes:
+def png(picture: AnyArray) -> bytes:
     """Return a picture in [0, 1], grey or with 3 or 4 channels in its last axis, as a PNG file."""
     buffer = BytesIO()
     _image(picture).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
 
-def image(picture: Array, description: str) -> str:
+def image(picture: AnyArray, description: str) -> str:
     """Return a picture as an element of the page."""
     return f'<img src="{data_uri("image/png", png(picture))}" alt="{escape(description)}">'
 
@@ -39,7 +37,7 @@ def photo(jpeg: bytes, description: str) -> str:
     return f'<img src="{data_uri("image/jpeg", jpeg)}" alt="{escape(description)}">'
 
 
-def film(pictures: Sequence[Array], still: Array, description: str, *, frames_per_second: float = 12.0) -> str:
+def film(pictures: Sequence[AnyArray], still: AnyArray, description: str, *, frames_per_second: float = 12.0) -> str:
     """Return a moving picture in a loop; readers who ask their system for less motion see the still."""
     first, *others = [_image(picture) for picture in pictures]
     buffer = BytesIO()
@@ -53,7 +51,7 @@ def film(pictures: Sequence[Array], still: Array, description: str, *, frames_pe
     )
 
 
-def film_strip(columns: Mapping[str, Sequence[Array]], frames: Sequence[int]) -> str:
+def film_strip(columns: Mapping[str, Sequence[AnyArray]], frames: Sequence[int]) -> str:
     """Return pictures in rows, one row for each frame, under the names of their columns."""
     return picture_rows(
         {
@@ -74,7 +72,7 @@ def picture_rows(columns: Mapping[str, Sequence[str]], labels: Sequence[str] = (
     return f'<div class="wide"><div class="strip" style="{grid}">{corner}{titles}{cells}</div></div>'
 
 
-def judged_mask(mask: NDArray[np.bool_], truth: NDArray[np.bool_]) -> NDArray[np.float32]:
+def judged_mask(mask: BoolArray, truth: BoolArray) -> Float32Array:
     """Return a mask as a picture: white is right, orange a false alarm, blue a miss."""
     picture = np.zeros((*mask.shape, 3), dtype=np.float32)
     picture[mask & truth] = 1.0
@@ -83,18 +81,18 @@ def judged_mask(mask: NDArray[np.bool_], truth: NDArray[np.bool_]) -> NDArray[np
     return picture
 
 
-def side_by_side(*pictures: Array, gap: int = 3) -> Array:
+def side_by_side(*pictures: AnyArray, gap: int = 3) -> AnyArray:
     """Return pictures of the same height as one, with nothing (transparent pixels) between them."""
     return _joined(pictures, gap, axis=1)
 
 
-def contact_sheet(columns: Mapping[str, Sequence[Array]], gap: int = 3) -> Array:
+def contact_sheet(columns: Mapping[str, Sequence[AnyArray]], gap: int = 3) -> AnyArray:
     """Return the pictures of a film strip as one."""
     rows = zip(*columns.values(), strict=True)
     return _joined([_joined(row, gap, axis=1) for row in rows], gap, axis=0)
 
 
-def titled_sheet(columns: Mapping[str, Sequence[Array]], *, enlarge: int = 2, gap: int = 6) -> Array:
+def titled_sheet(columns: Mapping[str, Sequence[AnyArray]], *, enlarge: int = 2, gap: int = 6) -> AnyArray:
     """Return the pictures of a film strip as one on white paper, larger by a factor, under the names of their columns.
 
     The names are written as large as the narrowest column allows.
@@ -116,11 +114,11 @@ def titled_sheet(columns: Mapping[str, Sequence[Array]], *, enlarge: int = 2, ga
     return np.asarray(paper) / 255.0
 
 
-def _enlarged(picture: Array, factor: int) -> Array:
+def _enlarged(picture: AnyArray, factor: int) -> AnyArray:
     return picture.repeat(factor, axis=0).repeat(factor, axis=1)
 
 
-def _image(picture: Array) -> Any:
+def _image(picture: AnyArray) -> Any:
     return require("PIL.Image", "cli").fromarray(pixels(picture))
 
 
@@ -129,7 +127,7 @@ def data_uri(media_type: str, content: bytes) -> str:
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 
-def _joined(pictures: Sequence[Array], gap: int, axis: int) -> Array:
+def _joined(pictures: Sequence[AnyArray], gap: int, axis: int) -> AnyArray:
     opaque = [_with_opacity(picture) for picture in pictures]
     shape = list(opaque[0].shape)
     shape[axis] = gap
@@ -138,7 +136,7 @@ def _joined(pictures: Sequence[Array], gap: int, axis: int) -> Array:
     return np.concatenate(pieces, axis=axis)
 
 
-def _with_opacity(picture: Array) -> Array:
+def _with_opacity(picture: AnyArray) -> AnyArray:
     """Return red, green, blue and opacity of a grey, a coloured or already such a picture."""
     if picture.ndim == 2:
         picture = np.repeat(picture[..., None], 3, axis=2)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from ._canvas import Array
+from .._types import AnyArray
 
 _DRUMS = ((0.6, (0.0, 2.0, 2.5)), (0.5, (1.0, 3.0)), (0.25, tuple(0.5 * np.arange(8))))
 """Kick, snare and hat: strength, and beats of a bar."""
@@ -32,16 +32,16 @@ _CHORDS = Part(52, ((0.0, 1.5), (1.5, 1.0), (2.5, 1.5)), 0.3, 1.0, 16)
 _ARPEGGIO = Part(62, tuple((0.5 * k, 0.75) for k in range(8)), 0.45, 1.5, 12)
 
 
-def hertz(midi: Array | float) -> Array:
+def hertz(midi: AnyArray | float) -> AnyArray:
     """Frequencies of MIDI numbers; 69 is 440 Hz."""
     return np.asarray(440.0 * 2.0 ** ((np.asarray(midi) - 69.0) / 12.0))
 
 
-def play_band(n: int, rate: int, beat: float, chords: Sequence[Sequence[int]], rng: Generator) -> Array:
+def play_band(n: int, rate: int, beat: float, chords: Sequence[Sequence[int]], rng: Generator) -> AnyArray:
     """Play a chord for each bar, given as pitch classes with the root first."""
     music = np.zeros(n)
 
-    def play(sound: Array, beats: Sequence[float], strength: float) -> None:
+    def play(sound: AnyArray, beats: Sequence[float], strength: float) -> None:
         times = beat * np.array(beats) + _LATE * rng.standard_normal(len(beats))
         strengths = strength * (1.0 + _UNEVEN * rng.standard_normal(len(beats)))
         for start, loud in zip(np.maximum(np.rint(rate * times), 0).astype(int), strengths, strict=True):
@@ -68,7 +68,7 @@ def _score(chords: Sequence[Sequence[int]], rng: Generator) -> dict[tuple[Part, 
     return score
 
 
-def _drums(rate: int, rng: Generator) -> tuple[Array, Array, Array]:
+def _drums(rate: int, rng: Generator) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Kick, snare and hat, one stroke each."""
     t = np.arange(int(0.35 * rate)) / rate
     sweep = 45.0 * t + 90.0 * 0.03 * (1.0 - np.exp(-t / 0.03))  # from 135 to 45 Hz
@@ -79,7 +79,7 @@ def _drums(rate: int, rng: Generator) -> tuple[Array, Array, Array]:
     return kick, snare, hat
 
 
-def _note(part: Part, midi: int, seconds: float, rate: int) -> Array:
+def _note(part: Part, midi: int, seconds: float, rate: int) -> AnyArray:
     """A string, sum_k exp(-(decay + k / 2) t) sin(2 pi k f t) / k, a polynomial in exp((2 pi i f - 1 / 2) t)."""
     t = np.arange(int(seconds * rate)) / rate
     frequency = float(hertz(midi))

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from ._canvas import Array, Canvas, Scene, Stroke, check_film, expose, perform
+from .._types import AnyArray
+from ._canvas import Canvas, Scene, Stroke, check_film, expose, perform
 from ._chance import smooth_noise, wander
 from ._movers import Clothes, Walker, on_stage
 
@@ -62,13 +63,13 @@ def crowd_scene(
     return Scene(expose(shown, noise, rng), np.clip(hall * light, 0.0, 1.0), masks)
 
 
-def _paint_hall(canvas: Canvas, rng: Generator) -> Array:
+def _paint_hall(canvas: Canvas, rng: Generator) -> AnyArray:
     """Return the reflectance of the empty hall: a tiled floor in perspective, and a wall with doors and posters."""
     from scipy.ndimage import gaussian_filter
 
     shape = (canvas.y.size, canvas.x.size)
 
-    def texture(rows: float, columns: float) -> Array:
+    def texture(rows: float, columns: float) -> AnyArray:
         return smooth_noise(rng, shape, (rows / canvas.pixel, columns / canvas.pixel))
 
     far = 1.0 / (np.maximum(canvas.y, FLOOR_TOP) - HORIZON)
@@ -89,7 +90,7 @@ def _paint_hall(canvas: Canvas, rng: Generator) -> Array:
     return np.clip(gaussian_filter(picture, 0.5), 0.03, 0.97)
 
 
-def _light(canvas: Canvas, n_frames: int, rng: Generator) -> Array:
+def _light(canvas: Canvas, n_frames: int, rng: Generator) -> AnyArray:
     """Return the light on each pixel over time: lamps, a window to the left and a roof light, all drifting slowly."""
     lamps = 1.0 + 0.0 * canvas.x + 0.0 * canvas.y
     window = np.exp(-canvas.x / (0.5 * canvas.aspect)) * (0.6 + 0.4 * canvas.y)
@@ -105,10 +106,10 @@ def _person(index: int, count: int, n_frames: int, aspect: float, rng: Generator
     return Walker(path, size, Clothes.draw(rng))
 
 
-def _stroll(n_frames: int, aspect: float, start: float, patience: float, rng: Generator) -> Array:
+def _stroll(n_frames: int, aspect: float, start: float, patience: float, rng: Generator) -> AnyArray:
     """Return a path of shape (n_frames, 2) between random places, at a pace that fits the distance to the camera."""
 
-    def place() -> Array:
+    def place() -> AnyArray:
         return np.array([rng.uniform(-0.08, aspect + 0.08), rng.uniform(FLOOR_TOP + 0.08, 1.08)])
 
     here = np.array([aspect * start, place()[1]])
@@ -126,7 +127,7 @@ def _stroll(n_frames: int, aspect: float, start: float, patience: float, rng: Ge
     return np.column_stack([np.interp(times, frames, places[:, axis]) for axis in (0, 1)])
 
 
-def _shadows(canvas: Canvas, people: Sequence[Walker], n_frames: int) -> Array:
+def _shadows(canvas: Canvas, people: Sequence[Walker], n_frames: int) -> AnyArray:
     """Return by what share the floor is darkened, of shape (n_frames, height, width)."""
     shade = np.zeros((n_frames, canvas.y.size, canvas.x.size), dtype=np.float32)
     for frame in range(n_frames):

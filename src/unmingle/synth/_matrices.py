@@ -1,23 +1,22 @@
 """Matrices that are low-rank but for outliers, noise and missing entries."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-Array = NDArray[Any]
+from .._types import AnyArray, IndexArray
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
     """A matrix together with the parts it was made of: `X = low_rank + outliers + noise`, NaN where missing."""
 
-    X: Array
-    low_rank: Array
-    outliers: Array
-    noise: Array
+    X: AnyArray
+    low_rank: AnyArray
+    outliers: AnyArray
+    noise: AnyArray
 
 
 def low_rank_plus_sparse(
@@ -85,5 +84,5 @@ def low_rank_plus_sparse(
     return Mixture(*(part.astype(dtype, copy=False) for part in (X, low_rank, outliers, dense)))
 
 
-def _random_entries(rng: Generator, size: int, share: float) -> NDArray[np.intp]:
+def _random_entries(rng: Generator, size: int, share: float) -> IndexArray:
     return rng.permutation(size)[: round(share * size)]

@@ -6,7 +6,8 @@ from math import cos, sin
 import numpy as np
 from numpy.random import Generator
 
-from ._canvas import Array, Canvas, Mover, Scene, Stroke, check_film, expose, perform
+from .._types import AnyArray
+from ._canvas import Canvas, Mover, Scene, Stroke, check_film, expose, perform
 from ._chance import oscillation, smooth_noise, wander
 from ._movers import Car, on_stage, passage, passers_by
 from ._street import FACADE_END, PAVEMENT_END, paint_street
@@ -79,7 +80,7 @@ def shaking_scene(
     return Scene(expose(shown, noise, rng), background, masks)
 
 
-def _paint_textured_street(world: Canvas, rng: Generator) -> Array:
+def _paint_textured_street(world: Canvas, rng: Generator) -> AnyArray:
     """Return the street with stains, rough surfaces and still light, as sharp as a lens is."""
     from scipy.ndimage import gaussian_filter
 
@@ -122,7 +123,7 @@ def _bare_tree(x: float, rng: Generator) -> Iterator[Stroke]:
                 ends.append((x1, y1, angle + turn, 0.7 * length))
 
 
-def _shake(n_frames: int, shake: float, rng: Generator) -> Array:
+def _shake(n_frames: int, shake: float, rng: Generator) -> AnyArray:
     """Return the shift down and right in pixels and the turn in radians of each frame, of shape (n_frames, 3)."""
     drift = wander(rng, n_frames, 25.0, count=3)
     sway = oscillation(rng, n_frames, period=11.0, decay=15.0, count=3)
@@ -141,13 +142,13 @@ class _Camera:
     the angle of the frame.
     """
 
-    def __init__(self, moves: Array, canvas: Canvas) -> None:
+    def __init__(self, moves: AnyArray, canvas: Canvas) -> None:
         self.moves = moves
         self.canvas = canvas
         self.shape = canvas.y.size, canvas.x.size
         self.middle = (np.array(self.shape) - 1.0) / 2.0 + canvas.margin
 
-    def film(self, world: Array) -> Array:
+    def film(self, world: AnyArray) -> AnyArray:
         """Return what the camera sees of the still world, of shape (n_frames, height, width)."""
         from scipy.ndimage import affine_transform, spline_filter
 
@@ -176,7 +177,7 @@ class _Camera:
             yield stroke._replace(x0=x0, y0=y0, x1=x1, y1=y1)
 
 
-def _rotation(turn: float) -> Array:
+def _rotation(turn: float) -> AnyArray:
     return np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from .._types import AnyArray
 from ._band import play_band
-from ._canvas import Array
 from ._voice import Singing, sing
 
 BEATS_IN_A_BAR = 4
@@ -34,12 +34,12 @@ class Song:
         Hertz that the voice sings at, 0 where it pauses; the whole first bar is such a pause.
     """
 
-    mixture: Array
-    voice: Array
-    music: Array
+    mixture: AnyArray
+    voice: AnyArray
+    music: AnyArray
     rate: int
     beat: float
-    pitch: Array
+    pitch: AnyArray
 
 
 def song(seconds: float = 8.0, rate: int = 16000, *, random_state: int | Generator | None = None) -> Song:
@@ -96,7 +96,7 @@ def _triad(key: int, degree: int) -> list[int]:
     return [(key + _SCALE[(degree + third) % 7]) % 12 for third in (0, 2, 4)]
 
 
-def _mixed(singing: Singing, music: Array, rate: int, beat: float) -> Song:
+def _mixed(singing: Singing, music: AnyArray, rate: int, beat: float) -> Song:
     """Both parts at equal energy, faded out at the end, and as loud as the mixture allows."""
     fade = np.minimum(np.arange(len(music), 0, -1) / (0.05 * rate), 1.0)
     voice, music = (part * fade / np.linalg.norm(part * fade) for part in (singing.sound, music))

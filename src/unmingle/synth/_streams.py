@@ -2,22 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-Array = NDArray[Any]
+from .._types import AnyArray
 
 
 @dataclass(frozen=True, eq=False)
 class StreamBlock:
     """A block of samples with its truth: `X = low_rank + outliers + noise`."""
 
-    X: Array
-    low_rank: Array
-    basis: Array
+    X: AnyArray
+    low_rank: AnyArray
+    basis: AnyArray
     """(rank, m): rows of length one that span the subspace of the last sample of the block.
 
     They are orthogonal, or the nonnegative parts.

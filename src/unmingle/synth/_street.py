@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from ._canvas import Array, Canvas, Mover, Scene, Stroke, check_film, perform
+from .._types import AnyArray
+from ._canvas import Canvas, Mover, Scene, Stroke, check_film, perform
 from ._movers import car_strokes
 
 
@@ -76,7 +77,7 @@ def surveillance_scene(
 FACADE_END, PAVEMENT_END, KERB_END = 0.56, 0.76, 0.785
 
 
-def paint_street(canvas: Canvas, rng: Generator) -> Array:
+def paint_street(canvas: Canvas, rng: Generator) -> AnyArray:
     """Return the reflectance of the empty street."""
     picture = np.select(
         [canvas.y < FACADE_END, canvas.y < PAVEMENT_END, canvas.y < KERB_END],
@@ -93,7 +94,9 @@ def paint_street(canvas: Canvas, rng: Generator) -> Array:
     return np.clip(picture + grain, 0.05, 0.95)
 
 
-def _tiles(rows: Array, columns: Array, rng: Generator, tone: float, spread: float, joint: float, gap: float) -> Array:
+def _tiles(
+    rows: AnyArray, columns: AnyArray, rng: Generator, tone: float, spread: float, joint: float, gap: float
+) -> AnyArray:
     """Lay tiles of slightly differing tone; whole numbers of `rows` and `columns` are the joints."""
     row, column = np.floor(rows).astype(int), np.floor(columns).astype(int)
     tones = tone + spread * rng.uniform(-1.0, 1.0, (17, 19))
@@ -101,25 +104,25 @@ def _tiles(rows: Array, columns: Array, rng: Generator, tone: float, spread: flo
     return np.where(in_joint, joint, tones[row % 17, column % 19])
 
 
-def _bricks(canvas: Canvas, rng: Generator) -> Array:
+def _bricks(canvas: Canvas, rng: Generator) -> AnyArray:
     rows = canvas.y / 0.042
     columns = canvas.x / 0.1 + 0.5 * (np.floor(rows) % 2)
     return _tiles(rows, columns, rng, tone=0.47, spread=0.06, joint=0.58, gap=0.13)
 
 
-def _paving(canvas: Canvas, rng: Generator) -> Array:
+def _paving(canvas: Canvas, rng: Generator) -> AnyArray:
     depth = np.clip((canvas.y - FACADE_END) / (PAVEMENT_END - FACADE_END), 0.0, 1.0)
     columns = (canvas.x - canvas.aspect / 2) / (0.13 * (1.0 + 0.45 * depth))
     return _tiles(3.0 * depth**1.3, columns, rng, tone=0.64, spread=0.035, joint=0.5, gap=0.08)
 
 
-def _asphalt(canvas: Canvas) -> Array:
+def _asphalt(canvas: Canvas) -> AnyArray:
     on_line = np.abs(canvas.y - 0.955) < 0.011
     dashed = (canvas.x / 0.26) % 1.0 < 0.55
     return np.where(on_line & dashed, 0.8, 0.33 + 0.0 * canvas.x)
 
 
-def _paint_window(canvas: Canvas, picture: Array, centre: float, curtain: float) -> None:
+def _paint_window(canvas: Canvas, picture: AnyArray, centre: float, curtain: float) -> None:
     left, right, top, bottom = centre - 0.062, centre + 0.062, 0.05, 0.22
     picture[canvas.inside(left - 0.016, right + 0.016, top - 0.016, bottom + 0.022)] = 0.82
     glass = canvas.inside(left, right, top, bottom)
@@ -129,7 +132,7 @@ def _paint_window(canvas: Canvas, picture: Array, centre: float, curtain: float)
     picture[canvas.inside(left, right, 0.115, 0.127)] = 0.8
 
 
-def _paint_shop(canvas: Canvas, picture: Array, left: float, right: float) -> None:
+def _paint_shop(canvas: Canvas, picture: AnyArray, left: float, right: float) -> None:
     picture[canvas.inside(left, right, 0.36, FACADE_END - 0.04)] = 0.75
     display = canvas.inside(left + 0.015, right - 0.015, 0.36, FACADE_END - 0.055)
     goods = 0.26 + 0.12 * np.sin(38.0 * canvas.x) * np.sin(55.0 * canvas.y) + 0.25 * (canvas.y - 0.36)
@@ -140,7 +143,7 @@ def _paint_shop(canvas: Canvas, picture: Array, left: float, right: float) -> No
     picture[awning & scallop] = stripes[awning & scallop]
 
 
-def _paint_door(canvas: Canvas, picture: Array, left: float) -> None:
+def _paint_door(canvas: Canvas, picture: AnyArray, left: float) -> None:
     picture[canvas.inside(left - 0.015, left + 0.145, 0.3, FACADE_END)] = 0.7
     picture[canvas.inside(left, left + 0.13, 0.315, FACADE_END)] = 0.25
     for column in (left + 0.02, left + 0.072):
@@ -152,7 +155,7 @@ def _paint_door(canvas: Canvas, picture: Array, left: float) -> None:
 LAMP_X, LAMP_Y = 0.26, 0.27
 
 
-def _paint_lamp_post(canvas: Canvas, picture: Array) -> None:
+def _paint_lamp_post(canvas: Canvas, picture: AnyArray) -> None:
     foot = LAMP_X - 0.07
     post = [
         Stroke(foot, 0.24, foot, 0.72, 0.009, 0.13),
@@ -163,7 +166,7 @@ def _paint_lamp_post(canvas: Canvas, picture: Array) -> None:
     canvas.paint(picture, post)
 
 
-def _light_fields(canvas: Canvas) -> Array:
+def _light_fields(canvas: Canvas) -> AnyArray:
     """Return where the light of sky, sun and lamp falls, of shape (3, height, width)."""
     sky = 1.0 - 0.25 * (canvas.y - 0.5) ** 2 + 0.0 * canvas.x
     edge_of_shadow = canvas.x - 0.62 * canvas.aspect + 0.5 * (canvas.y - 0.5)
@@ -175,7 +178,7 @@ def _light_fields(canvas: Canvas) -> Array:
     return np.stack([sky, sun, lamp + 0.5 * halo])
 
 
-def _calm_light(n_frames: int, rng: Generator) -> Array:
+def _calm_light(n_frames: int, rng: Generator) -> AnyArray:
     """Return the strength of sky, sun and lamp in each frame, of shape (n_frames, 3)."""
     time = np.linspace(0.0, 1.0, n_frames)
     phases = rng.uniform(0.0, 2.0 * np.pi, 3)
@@ -186,7 +189,7 @@ def _calm_light(n_frames: int, rng: Generator) -> Array:
     return np.column_stack([sky, sun, lamp])
 
 
-def _changing_light(n_frames: int, rng: Generator) -> Array:
+def _changing_light(n_frames: int, rng: Generator) -> AnyArray:
     """Return the same on an evening when dusk falls, clouds hide the sun now and then, and the lamp is switched on."""
     time = np.linspace(0.0, 1.0, n_frames)
     phase, switched_on = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.45, 0.65)

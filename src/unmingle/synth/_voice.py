@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from .._types import AnyArray
 from ._band import hertz
-from ._canvas import Array
 from ._chance import wander
 
 _LOWEST, _HIGHEST = 57, 74
@@ -37,22 +37,22 @@ _HISS_SECONDS = 0.09
 class Singing(NamedTuple):
     """What a voice sang."""
 
-    sound: Array
-    pitch: Array
+    sound: AnyArray
+    pitch: AnyArray
     """Hertz of each sample, 0 where the voice is silent."""
 
 
 class Melody(NamedTuple):
     """Notes one after the other."""
 
-    starts: Array
-    ends: Array
+    starts: AnyArray
+    ends: AnyArray
     """Seconds."""
-    pitches: Array
+    pitches: AnyArray
     """MIDI numbers."""
-    opens: Array
+    opens: AnyArray
     """Whether a note is the first of its phrase."""
-    closes: Array
+    closes: AnyArray
     """Whether it is the last one."""
 
 
@@ -100,7 +100,7 @@ def _steps(scale: Sequence[int]) -> set[int]:
     return {(step - scale[0]) % 12 for step in scale}
 
 
-def _loudness(frames: Array, here: Array, melody: Melody) -> Array:
+def _loudness(frames: AnyArray, here: AnyArray, melody: Melody) -> AnyArray:
     """Swell of each note; zero in pauses, and a dip only where one note follows another."""
     since, left = frames - melody.starts[here], melody.ends[here] - frames
     rise = np.clip(since / 0.06, 0.0, 1.0)
@@ -111,7 +111,7 @@ def _loudness(frames: Array, here: Array, melody: Melody) -> Array:
     return np.where(begun & (left > 0), rise * fall, 0.0)
 
 
-def _intonation(frames: Array, here: Array, melody: Melody, rng: Generator) -> Array:
+def _intonation(frames: AnyArray, here: AnyArray, melody: Melody, rng: Generator) -> AnyArray:
     """MIDI numbers that slide from note to note, swing once the note stands, and drift a little."""
     since = frames - melody.starts[here]
     vibrato = 0.35 * np.clip((since - 0.15) / 0.3, 0.0, 1.0) * np.sin(2.0 * np.pi * 5.6 * frames)
@@ -119,13 +119,13 @@ def _intonation(frames: Array, here: Array, melody: Melody, rng: Generator) -> A
     return _smooth(melody.pitches[here], 5.0) + vibrato + drift
 
 
-def _smooth(values: Array, n_frames: float) -> Array:
+def _smooth(values: AnyArray, n_frames: float) -> AnyArray:
     from scipy.ndimage import gaussian_filter1d
 
     return np.asarray(gaussian_filter1d(values, n_frames, axis=0, mode="nearest"))
 
 
-def _harmonics(pitch: Array, loudness: Array, formants: Array, hop: int, rate: int, n: int) -> Array:
+def _harmonics(pitch: AnyArray, loudness: AnyArray, formants: AnyArray, hop: int, rate: int, n: int) -> AnyArray:
     """Sum of a_k cos(k phi); cos(k phi) comes from the two cosines before it, some frames at a time."""
     turns = np.cumsum(_upsample(pitch, hop, n)) / rate
     first = np.cos(2.0 * np.pi * np.pad(turns, (0, -n % hop))).reshape(-1, hop)
@@ -140,7 +140,7 @@ def _harmonics(pitch: Array, loudness: Array, formants: Array, hop: int, rate: i
     return sound.ravel()[:n]
 
 
-def _amplitudes(pitch: Array, loudness: Array, formants: Array, rate: int) -> Array:
+def _amplitudes(pitch: AnyArray, loudness: AnyArray, formants: AnyArray, rate: int) -> AnyArray:
     """Strength of each harmonic in each frame, of shape (harmonics, frames): that of its pulse, and the formants."""
     highest = min(_HIGHEST_HARMONIC, 0.45 * rate)
     k = np.arange(1, int(highest / pitch[loudness > 0].min()) + 1)[:, None]
@@ -152,7 +152,7 @@ def _amplitudes(pitch: Array, loudness: Array, formants: Array, rate: int) -> Ar
     return np.asarray(loudness * np.clip((highest - f) / 200.0, 0.0, 1.0) * heard / k**0.8)
 
 
-def _hiss(starts: Array, n: int, rate: int, rng: Generator) -> Array:
+def _hiss(starts: AnyArray, n: int, rate: int, rng: Generator) -> AnyArray:
     """Bursts of high noise, as of s and t, at the beginnings of notes."""
     from scipy.signal import butter, sosfilt
 
@@ -165,11 +165,11 @@ def _hiss(starts: Array, n: int, rate: int, rng: Generator) -> Array:
     return np.asarray(0.15 * noise * envelope[:n])
 
 
-def _upsample(values: Array, hop: int, n: int) -> Array:
+def _upsample(values: AnyArray, hop: int, n: int) -> AnyArray:
     """Straight lines between values that are `hop` samples apart."""
     return np.asarray(_between(values, hop).ravel()[:n])
 
 
-def _between(values: Array, hop: int) -> Array:
+def _between(values: AnyArray, hop: int) -> AnyArray:
     """The same as a row for each step."""
     return np.asarray(values[:-1, None] + np.diff(values)[:, None] * (np.arange(hop) / hop))

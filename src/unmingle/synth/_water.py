@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.random import Generator
 
-from ._canvas import Array, Canvas, Scene, check_film, expose, perform
+from .._types import AnyArray
+from ._canvas import Canvas, Scene, check_film, expose, perform
 from ._chance import oscillation, smooth_noise, wander
 from ._movers import Boat, on_stage, passage, passers_by
 
@@ -68,11 +69,11 @@ def water_scene(
     return Scene(expose(shown, noise, rng), background, masks)
 
 
-def _paint_bank(canvas: Canvas, rng: Generator) -> Array:
+def _paint_bank(canvas: Canvas, rng: Generator) -> AnyArray:
     """Return what stands still: sky, far trees, a wall of stone, grass and a path of gravel."""
     shape = (canvas.y.size, canvas.x.size)
 
-    def texture(rows: float, columns: float) -> Array:
+    def texture(rows: float, columns: float) -> AnyArray:
         return smooth_noise(rng, shape, (rows / canvas.pixel, columns / canvas.pixel))
 
     fine = smooth_noise(rng, shape, (0.6, 0.6))
@@ -90,7 +91,7 @@ def _paint_bank(canvas: Canvas, rng: Generator) -> Array:
     )
 
 
-def _pour_water(film: Array, canvas: Canvas, rng: Generator) -> None:
+def _pour_water(film: AnyArray, canvas: Canvas, rng: Generator) -> None:
     """Paint the water into all frames, in place."""
     rows = np.flatnonzero((canvas.y[:, 0] >= WATER_TOP) & (canvas.y[:, 0] < WATER_END))
     if not rows.size:
@@ -104,7 +105,7 @@ def _pour_water(film: Array, canvas: Canvas, rng: Generator) -> None:
     film[box] = 0.5 - 0.12 * depth + 0.1 * np.tanh(towards) + 0.35 * glint
 
 
-def _slopes(canvas: Canvas, rows: Array, n_frames: int, rng: Generator) -> tuple[Array, Array]:
+def _slopes(canvas: Canvas, rows: AnyArray, n_frames: int, rng: Generator) -> tuple[AnyArray, AnyArray]:
     """Return the slopes of the water across and towards the camera, of deviation about 1, over (frame, row, column).
 
     Each wave cos(k.r - w t) is cos(k.r) cos(w t) + sin(k.r) sin(w t), so that one product of matrices adds up all.
@@ -124,14 +125,14 @@ def _slopes(canvas: Canvas, rows: Array, n_frames: int, rng: Generator) -> tuple
     across, towards = (np.tile(strength * part / numbers, 2) for part in (kx, kz))
     shape = (n_frames, rows.size, canvas.x.size)
 
-    def add_up(part: Array) -> Array:
+    def add_up(part: AnyArray) -> AnyArray:
         return ((swing * part).astype(np.float32) @ waves).reshape(shape)
 
     return add_up(1.5 * across), add_up(1.3 * towards)
 
 
 def _plant(
-    film: Array, canvas: Canvas, rng: Generator, centre: tuple[float, float], reach: tuple[float, float]
+    film: AnyArray, canvas: Canvas, rng: Generator, centre: tuple[float, float], reach: tuple[float, float]
 ) -> None:
     """Paint leaves that sway around a place into all frames, in place."""
     from scipy.ndimage import map_coordinates, spline_filter
@@ -149,13 +150,13 @@ def _plant(
 
 def _leaves(
     canvas: Canvas, rng: Generator, centre: tuple[float, float], reach: tuple[float, float]
-) -> tuple[Array, Array]:
+) -> tuple[AnyArray, AnyArray]:
     """Return the tone of the leaves and how much they hide of what is behind, with a ragged edge and gaps."""
     from scipy.ndimage import gaussian_filter
 
     shape = (canvas.y.size, canvas.x.size)
 
-    def texture(scale: float) -> Array:
+    def texture(scale: float) -> AnyArray:
         return smooth_noise(rng, shape, (max(scale / canvas.pixel, 0.5),) * 2)
 
     shade = 0.3 + 0.07 * texture(0.004) + 0.06 * texture(0.015)
@@ -165,7 +166,7 @@ def _leaves(
     return gaussian_filter(tone, 0.5), gaussian_filter(there.astype(np.float64), 0.6)
 
 
-def _sway(canvas: Canvas, rng: Generator, n_frames: int, rows: Array, columns: Array) -> Array:
+def _sway(canvas: Canvas, rng: Generator, n_frames: int, rows: AnyArray, columns: AnyArray) -> AnyArray:
     """Return by how many pixels each place is pulled down and right, of shape (2, n_frames, places)."""
     gust = 0.25 + 0.75 * np.clip(0.6 + 0.7 * wander(rng, n_frames + 40, 18.0)[:, 0], 0.0, 1.6)
     delay = (20.0 * canvas.x[0, columns] / canvas.aspect).astype(int)

@@ -13,12 +13,12 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from numpy.typing import NDArray
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from .._types import AnyArray
 from ..apps.video import Separation, Stream
 from ..media import encode_jpeg
 from ._server import LocalServer, refusal, short_body, static_page
@@ -100,7 +100,7 @@ class JpegCache:
             return self._coded
 
 
-def _thinned(picture: NDArray[Any]) -> NDArray[Any]:
+def _thinned(picture: AnyArray) -> AnyArray:
     step = -(-picture.shape[1] // WIDTH)
     return picture[::step, ::step]
 

@@ -105,7 +105,9 @@ def test_projections_are_exact_and_nonnegative():
     part = model.decompose(X[:50])
     signs = {"nonnegative_codes": True, "nonnegative_outliers": True}
     penalties = (model.rank_penalty_, model.outlier_penalty_)
-    assert unmingle.core.objective.projection_gap(X[:50], model.components_, part.codes, *penalties, **signs).max() < 1e-9
+    assert (
+        unmingle.core.objective.projection_gap(X[:50], model.components_, part.codes, *penalties, **signs).max() < 1e-9
+    )
     assert min(part.codes.min(), part.outliers.min()) >= 0
 
 

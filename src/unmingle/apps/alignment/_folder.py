@@ -2,11 +2,11 @@
 
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray, Float32Array
 from ...media import MediaError, image_paths, read_pixels
 
 _WHITE = {"uint8": 255.0, "uint16": 65535.0}
@@ -15,7 +15,7 @@ _WHITE = {"uint8": 255.0, "uint16": 65535.0}
 class Folder(NamedTuple):
     """What a folder holds."""
 
-    images: list[NDArray[np.float32]]
+    images: list[Float32Array]
     """(height, width) or (height, width, 3), from 0 to 1, in the order of the numbers in their names."""
     names: list[str]
     unread: dict[str, str]
@@ -37,7 +37,7 @@ def read_folder(folder: str | PathLike[str]) -> Folder:
     MediaError
         The folder is missing, or holds no image that can be read.
     """
-    read: dict[str, NDArray[np.float32]] = {}
+    read: dict[str, Float32Array] = {}
     unread: dict[str, str] = {}
     for path in image_paths(folder):
         try:
@@ -49,7 +49,7 @@ def read_folder(folder: str | PathLike[str]) -> Folder:
     return Folder(list(read.values()), list(read), unread)
 
 
-def _in_unit(pixels: NDArray[Any]) -> NDArray[np.float32]:
+def _in_unit(pixels: AnyArray) -> Float32Array:
     return np.asarray(pixels, np.float32) / np.float32(_WHITE.get(pixels.dtype.name, 1.0))
 
 

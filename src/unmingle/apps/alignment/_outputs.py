@@ -5,8 +5,8 @@ import io
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Float32Array
 from ...alignment.result import Alignment
 from ...report import png
 from ...store import write_atomically
@@ -51,7 +51,7 @@ def write_results(folder: Folder, done: Alignment, out: Path) -> dict[str, Path]
     return {**places, "transformations": table}
 
 
-def pictures_of(done: Alignment, number: int) -> tuple[NDArray[np.float32], ...]:
+def pictures_of(done: Alignment, number: int) -> tuple[Float32Array, ...]:
     """The aligned image, its low-rank part and its outliers, as pictures from 0 to 1; black is what is not known."""
     return np.nan_to_num(done.images[number]), done.low_rank[number], 0.5 + 0.5 * done.outliers[number]
 

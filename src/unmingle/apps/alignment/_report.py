@@ -3,9 +3,9 @@
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import __version__, report
+from ..._types import Float32Array, IndexArray
 from ...alignment.result import Alignment
 from ...report import counted
 from ._folder import Folder
@@ -15,7 +15,7 @@ MOST_ROWS = 40
 """Images on a page that can still be looked through."""
 
 
-def report_page(name: str, folder: Folder, done: Alignment, before: NDArray[np.float32], motion: str) -> str:
+def report_page(name: str, folder: Folder, done: Alignment, before: Float32Array, motion: str) -> str:
     """The whole page: mean images before and after, and a row for each image.
 
     Parameters
@@ -49,7 +49,7 @@ def report_page(name: str, folder: Folder, done: Alignment, before: NDArray[np.f
     return report.page(f"{name}: aligned", *parts, f"<footer>Made by unmingle {__version__}.</footer>")
 
 
-def _means(done: Alignment, before: NDArray[np.float32], good: NDArray[np.intp]) -> list[str]:
+def _means(done: Alignment, before: Float32Array, good: IndexArray) -> list[str]:
     pictures = {"mean before": _mean(_grey(before[good])), "mean after": _mean(_grey(done.images[good]))}
     pictures["mean of the low-rank parts"] = done.low_rank[good].mean(axis=0)
     rows = report.picture_rows({title: [report.image(picture, title)] for title, picture in pictures.items()})
@@ -61,7 +61,7 @@ def _means(done: Alignment, before: NDArray[np.float32], good: NDArray[np.intp])
     return [report.key_figures(figures), report.figure(rows, "The sharper the mean, the better the alignment.")]
 
 
-def _sheet(folder: Folder, done: Alignment, before: NDArray[np.float32], good: NDArray[np.intp]) -> list[str]:
+def _sheet(folder: Folder, done: Alignment, before: Float32Array, good: IndexArray) -> list[str]:
     shown = good[np.unique(np.linspace(0, len(good) - 1, min(len(good), MOST_ROWS)).astype(int))]
     columns: dict[str, list[str]] = {title: [] for title in ("before", "after", "low rank", "outliers")}
     for number in shown:
@@ -74,10 +74,10 @@ def _sheet(folder: Folder, done: Alignment, before: NDArray[np.float32], good: N
     return [report.heading("Images"), report.figure(report.picture_rows(columns, labels), caption)]
 
 
-def _grey(images: NDArray[np.float32]) -> NDArray[np.float32]:
+def _grey(images: Float32Array) -> Float32Array:
     return images if images.ndim == 3 else images.mean(axis=3)
 
 
-def _mean(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+def _mean(frames: Float32Array) -> Float32Array:
     known = ~np.isnan(frames)
     return np.asarray(np.nan_to_num(frames).sum(axis=0) / np.maximum(known.sum(axis=0), 1), np.float32)

@@ -81,8 +81,7 @@ class Adaptive(Method):
         rank_penalty, lam = self._penalties
         penalty = np.full(magnitudes.shape[1], lam, magnitudes.dtype)
         one_by_one = (  # rounded alike, whether frames come one by one or together
-            next(nonnegative_newton(frame[None], components, rank_penalty, penalty)).codes
-            for frame in magnitudes
+            next(nonnegative_newton(frame[None], components, rank_penalty, penalty)).codes for frame in magnitudes
         )
         codes = np.concatenate(list(one_by_one))
         music = codes.astype(np.float64) @ components.astype(np.float64)

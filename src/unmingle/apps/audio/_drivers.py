@@ -9,15 +9,13 @@ from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ..._validation import require
 from ...media import open_sound
 from ._live import Session
 from ._samples import as_samples
 from ._stft import Frames
-
-Array = NDArray[Any]
 
 
 class Loopback:
@@ -41,9 +39,9 @@ class Loopback:
     """
 
     def __init__(self, sound: Any, rate: float | None = None, *, paced: bool = True, keep: bool = False) -> None:
-        self._paced, self._keep, self.played = paced, keep, list[Array]()
+        self._paced, self._keep, self.played = paced, keep, list[AnyArray]()
         self._source: Any = nullcontext()
-        self._pieces: Iterable[Array]
+        self._pieces: Iterable[AnyArray]
         if isinstance(sound, str | PathLike):
             self._pieces = self._source = source = open_sound(sound)
             self.rate, self.channels = float(source.rate), source.n_channels
@@ -70,7 +68,7 @@ class Loopback:
                 if not self._paced:
                     session.settle()
 
-    def _blocks(self, latency: int) -> Iterator[Array]:
+    def _blocks(self, latency: int) -> Iterator[AnyArray]:
         held = np.zeros((0, self.channels), np.float32)
         silence = np.zeros((latency, self.channels), np.float32)
         for piece in chain(self._pieces, [silence]):
@@ -142,7 +140,7 @@ class SoundCard:
         """Let the sound card call, until the session ends or an interrupt comes."""
         over = Event()
 
-        def called(incoming: Array, outgoing: Array, n: int, times: Any, status: Any) -> None:
+        def called(incoming: AnyArray, outgoing: AnyArray, n: int, times: Any, status: Any) -> None:
             if not session.exchange(incoming, outgoing):
                 raise self._library.CallbackStop
 

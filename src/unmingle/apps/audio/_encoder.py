@@ -3,15 +3,13 @@
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._schema import Rule
+from ..._types import AnyArray
 from ...core.encoder.encoder import Encoder
 from ...core.encoder.stored import ENCODER
 from ._method import Method, Parts
 from ._stft import BINS
-
-Array = NDArray[Any]
 
 
 class Encoded(Method):
@@ -31,7 +29,7 @@ class Encoded(Method):
             )
         self.encoder = encoder.astype(np.float32)
 
-    def parts(self, magnitudes: Array) -> Parts:
+    def parts(self, magnitudes: AnyArray) -> Parts:
         """The parts of each frame; bins that a low rate does not have are missing."""
         known = magnitudes.shape[1]
         if known < BINS:

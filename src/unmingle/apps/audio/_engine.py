@@ -3,15 +3,13 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ._level import Level
 from ._maskers import Masker
 from ._masks import extended
 from ._samples import as_samples
 from ._stft import Analysis, Frames, Synthesis
-
-Array = NDArray[Any]
 
 _TOGETHER = 64
 """Frames of a passage that are made sound together."""
@@ -20,11 +18,11 @@ _TOGETHER = 64
 class Stems(NamedTuple):
     """Voice and music; they add up to the sound that was given."""
 
-    voice: Array
-    music: Array
+    voice: AnyArray
+    music: AnyArray
 
 
-def magnitudes(samples: Any, rate: float, *, low_latency: bool = False) -> Array:
+def magnitudes(samples: Any, rate: float, *, low_latency: bool = False) -> AnyArray:
     """What a method sees of a whole sound: magnitudes (frames, bins) up to 8 kHz, not divided by a level.
 
     Parameters
@@ -46,7 +44,7 @@ def magnitudes(samples: Any, rate: float, *, low_latency: bool = False) -> Array
     return _magnitudes(Analysis(frames, channels, sound.dtype).push(whole), frames)
 
 
-def _magnitudes(spectra: Array, frames: Frames) -> Array:
+def _magnitudes(spectra: AnyArray, frames: Frames) -> AnyArray:
     """Root of the mean power of the channels, in the bins looked at."""
     seen = spectra[..., : frames.looked_at]
     power = seen.real**2
@@ -55,7 +53,7 @@ def _magnitudes(spectra: Array, frames: Frames) -> Array:
     return np.sqrt(power, dtype=np.float32, casting="same_kind")
 
 
-def _silence_behind(frames: Frames, channels: int, dtype: Any) -> Array:
+def _silence_behind(frames: Frames, channels: int, dtype: Any) -> AnyArray:
     """What completes the last frames of a sound."""
     return np.zeros((frames.span + frames.hop, channels), dtype)
 
@@ -79,7 +77,7 @@ class Engine:
         self.early = frames.span - frames.hop
         """Samples of the synthesis that lie before the first one of the sound."""
 
-    def push(self, block: Array) -> Stems:
+    def push(self, block: AnyArray) -> Stems:
         """Take in samples and return those stems that are known by now."""
         self.sound = np.concatenate([self.sound, block])
         spectra = self.analysis.push(block)
@@ -98,7 +96,7 @@ class Engine:
         after = self._emit(self.masker.finish())
         return Stems(*(np.concatenate(pair)[:left] for pair in zip(before, after, strict=True)))
 
-    def frames_without_voice(self, samples: Array) -> Array:
+    def frames_without_voice(self, samples: AnyArray) -> AnyArray:
         """Magnitudes of a passage over its running level, for a method to learn from; the engine does not change."""
         held = self.analysis.held
         magnitudes = _magnitudes(self.analysis.push(samples), self.frames)
@@ -107,7 +105,7 @@ class Engine:
             raise ValueError("The passage without voice is silent or too short: there is nothing to learn from.")
         return magnitudes / Level().push(magnitudes).astype(magnitudes.dtype)
 
-    def _emit(self, mask: Array) -> Stems:
+    def _emit(self, mask: AnyArray) -> Stems:
         """Apply the mask to the frames that have waited longest."""
         voices, again = [self.sound[:0]], self._again
         if again is not None:
@@ -117,7 +115,7 @@ class Engine:
                 voices.append(self._voice(again.push(samples), part))
         return self._stems(np.concatenate(voices))
 
-    def _voice(self, spectra: Array, mask: Array) -> Array:
+    def _voice(self, spectra: AnyArray, mask: AnyArray) -> AnyArray:
         """The voice that these frames complete."""
         mask[:, : self._voiceless] = 0
         voice = self.synthesis.push(spectra * extended(mask, self.frames.bins)[:, None, :])
@@ -125,7 +123,7 @@ class Engine:
         self.early -= skipped
         return voice[skipped:]
 
-    def _stems(self, voice: Array) -> Stems:
+    def _stems(self, voice: AnyArray) -> Stems:
         """Voice and music of the samples that have waited longest."""
         voice = voice[: len(self.sound)]
         sound, self.sound = self.sound[: len(voice)], self.sound[len(voice) :]

@@ -1,17 +1,15 @@
 """Exact robust PCA of a spectrogram: what repeats is music, what stands out is voice."""
 
 import warnings
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ...core.decomposition.matrix import decompose
 from ...core.decomposition.parts import Decomposition
 from ...core.penalties import from_noise, noise_level
 from ._method import Method, Parts
-
-Array = NDArray[Any]
 
 _TOL = 1e-3
 """Relative duality gap that nobody hears: a tenth of it changed the mean score of six training clips by 0.01 dB,
@@ -28,7 +26,7 @@ class _Exact(Method):
     def __init__(self, tol: float = _TOL) -> None:
         self.tol = tol
 
-    def parts(self, magnitudes: Array) -> Parts:
+    def parts(self, magnitudes: AnyArray) -> Parts:
         """The parts of a passage; silence has none."""
         if not magnitudes.any():
             return Parts(np.zeros_like(magnitudes), np.zeros_like(magnitudes))
@@ -37,7 +35,7 @@ class _Exact(Method):
             part = self._solve(magnitudes)
         return Parts(part.outliers, part.low_rank)
 
-    def _solve(self, magnitudes: Array) -> Decomposition:
+    def _solve(self, magnitudes: AnyArray) -> Decomposition:
         raise NotImplementedError
 
 
@@ -47,7 +45,7 @@ class ExactPursuit(_Exact):
     name: ClassVar = "pcp"
     summary: ClassVar = "exact robust PCA of each passage, problem (1)"
 
-    def _solve(self, magnitudes: Array) -> Decomposition:
+    def _solve(self, magnitudes: AnyArray) -> Decomposition:
         return decompose(magnitudes, solver="pcp", tol=self.tol, max_iter=_MOST)
 
 
@@ -60,7 +58,7 @@ class ExactProximal(_Exact):
     name: ClassVar = "proximal"
     summary: ClassVar = "exact robust PCA of each passage with noise left over, problem (2)"
 
-    def _solve(self, magnitudes: Array) -> Decomposition:
+    def _solve(self, magnitudes: AnyArray) -> Decomposition:
         # lam = lam_* / sqrt(max(n, m)) as in (1)
         level = noise_level(magnitudes, np.random.default_rng(0))
         rank_penalty, outlier_penalty = from_noise(level, *magnitudes.shape)

@@ -1,12 +1,11 @@
 """The passage of a song that is worth hearing: where the voice is strongest."""
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from ..._types import AnyArray
 
 LENGTH = 20.0
 """Seconds of an excerpt."""
@@ -20,8 +19,8 @@ class Excerpt(NamedTuple):
     start: float
     """Seconds from the beginning of the song."""
     rate: int
-    voice: Array
-    music: Array
+    voice: AnyArray
+    music: AnyArray
     whole: bool
     """Whether it is the whole song."""
 
@@ -40,11 +39,11 @@ class Strongest:
     def __init__(self, rate: int, channels: int) -> None:
         self._rate, self._size = rate, max(1, round(rate * LENGTH / _PIECES))
         self._waiting = np.zeros((2, 0, channels), np.float32)
-        self._last: deque[tuple[float, Array]] = deque(maxlen=_PIECES)
-        self._best: list[Array] = []
+        self._last: deque[tuple[float, AnyArray]] = deque(maxlen=_PIECES)
+        self._best: list[AnyArray] = []
         self._most, self._first, self._taken = -1.0, 0, 0
 
-    def add(self, voice: Array, music: Array) -> None:
+    def add(self, voice: AnyArray, music: AnyArray) -> None:
         """Take in the next samples of both stems."""
         waiting = np.concatenate([self._waiting, np.stack([voice, music])], axis=1)
         while waiting.shape[1] >= self._size:
@@ -61,7 +60,7 @@ class Strongest:
         voice, music = np.concatenate(self._best, axis=1)
         return Excerpt(self._first * self._size / self._rate, self._rate, voice, music, self._taken <= _PIECES)
 
-    def _take(self, piece: Array) -> None:
+    def _take(self, piece: AnyArray) -> None:
         self._taken += 1
         self._last.append((energy(piece[0]), piece))
         if len(self._last) == _PIECES:
@@ -71,6 +70,6 @@ class Strongest:
                 self._best = [kept for _, kept in self._last]
 
 
-def energy(samples: Array) -> float:
+def energy(samples: AnyArray) -> float:
     """Sum of squares of samples (n, channels), in double precision and without a copy."""
     return float(np.einsum("ij,ij->", samples, samples, dtype=np.float64))

@@ -5,13 +5,11 @@ from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ..._validation import check_count
 from ._method import Method, Parts
 from ._penalties import for_level_one
-
-Array = NDArray[Any]
 
 SIGMA = 0.1
 """Chosen among 0.03, 0.1 and 0.3 on 12 training clips of MIR-1K; best for either of their singers, or 0.02 dB below."""
@@ -28,7 +26,7 @@ class RepeatedSpectra(Method):
     def __init__(self, n_components: int = 25) -> None:
         self.n_components = check_count(n_components, "n_components")
 
-    def parts(self, magnitudes: Array) -> Parts:
+    def parts(self, magnitudes: AnyArray) -> Parts:
         """The parts of a passage; silence has none."""
         level = sqrt(np.mean(np.square(magnitudes, dtype=np.float64)))
         if level == 0:
@@ -38,7 +36,7 @@ class RepeatedSpectra(Method):
         return Parts(part.outliers, part.low_rank)
 
 
-def nmf_of(magnitudes: Array, n_components: int, sigma: float, outlier_penalty: float | None = None) -> Any:
+def nmf_of(magnitudes: AnyArray, n_components: int, sigma: float, outlier_penalty: float | None = None) -> Any:
     """Robust NMF of magnitudes of level one; not quite converged is no harm to a mask."""
     from ...estimators.robust_nmf import RobustNMF
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ...core.iterate import Callback, Progress
 from ...media import IncompleteError, MediaError, SoundSource, StemWriter, open_sound
 from ._engine import Engine
@@ -20,8 +20,6 @@ from ._methods import as_method, high_pass_of
 from ._samples import MOST_CHANNELS
 from ._separate import check_passage, engine_for
 from ._words import song_facts
-
-Array = NDArray[Any]
 
 _LONGEST_LESSON = 60.0
 """Seconds of a passage without voice that are learnt from."""
@@ -194,7 +192,7 @@ class _Work:
         self._write(*self._engine.finish())
         return incomplete
 
-    def _write(self, voice: Array, music: Array) -> None:
+    def _write(self, voice: AnyArray, music: AnyArray) -> None:
         self.voice += energy(voice)
         self.music += energy(music)
         self.n_written += len(voice)
@@ -203,7 +201,7 @@ class _Work:
             self._strongest.add(voice, music)
 
 
-def _passage(place: Path, start: float, stop: float) -> Array:
+def _passage(place: Path, start: float, stop: float) -> AnyArray:
     """The samples of a file from one second to another, a minute at most."""
     with open_sound(place) as sound:
         blocks, done, rate = [], 0, sound.rate

@@ -1,13 +1,11 @@
 """What trained networks see of a spectrum: fewer features than bins, of about the same size."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ._stft import BINS
-
-Array = NDArray[Any]
 
 _ALONE, _BANDS = 192, 48
 """Bins that are features by themselves, up to 3 kHz, and bands of a constant ratio above."""
@@ -21,7 +19,7 @@ FEATURES = len(EDGES)
 class Front(NamedTuple):
     """Roots of mean magnitudes over bands, each over its usual size."""
 
-    usual: Array
+    usual: AnyArray
     """(features,), positive."""
 
     @classmethod
@@ -29,7 +27,7 @@ class Front(NamedTuple):
         """Before it is known what is usual."""
         return cls(np.ones(FEATURES, np.float32))
 
-    def features(self, magnitudes: Array) -> Array:
+    def features(self, magnitudes: AnyArray) -> AnyArray:
         """Features (n, m) of frames (n, bins) over their level; bins that a low rate does not have are silent."""
         full = magnitudes
         if magnitudes.shape[1] < BINS:
@@ -42,7 +40,7 @@ class Front(NamedTuple):
         return x
 
     @staticmethod
-    def sums(bins: Array) -> Array:
+    def sums(bins: AnyArray) -> AnyArray:
         """Sums over the bins of each feature, along the last axis."""
         sums = np.empty((*bins.shape[:-1], FEATURES), bins.dtype)
         sums[..., :_ALONE] = bins[..., :_ALONE]
@@ -50,6 +48,6 @@ class Front(NamedTuple):
         return sums
 
     @staticmethod
-    def spread(features: Array, bins: int) -> Array:
+    def spread(features: AnyArray, bins: int) -> AnyArray:
         """The value of its feature for each of the lowest bins."""
         return np.repeat(features, WIDTHS, axis=-1)[..., :bins]

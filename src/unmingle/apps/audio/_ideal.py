@@ -2,12 +2,9 @@
 
 from typing import Any, ClassVar, Self
 
-from numpy.typing import NDArray
-
+from ..._types import AnyArray
 from ._engine import magnitudes
 from ._method import Method, Parts
-
-Array = NDArray[Any]
 
 
 class Ideal(Method):
@@ -46,7 +43,7 @@ class Ideal(Method):
         """Begin with the first frame again."""
         self._next = 0
 
-    def parts(self, magnitudes: Array) -> Parts:
+    def parts(self, magnitudes: AnyArray) -> Parts:
         """Those of the next frames."""
         rows = slice(self._next, self._next + len(magnitudes))
         self._next = rows.stop

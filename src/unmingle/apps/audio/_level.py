@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from ..._types import AnyArray
 
 _SLOWEST = 0.01
 """Weight of a frame in the level, at least: it follows within a hundred frames, 1.6 s."""
@@ -23,7 +21,7 @@ class Level:
     power: float = 0.0
     age: int = 0
 
-    def push(self, magnitudes: Array) -> Array:
+    def push(self, magnitudes: AnyArray) -> AnyArray:
         """The level at each frame, that frame included, as a column; 1 before there was any sound."""
         squares = np.einsum("ij,ij->i", magnitudes, magnitudes, dtype=np.float64) / magnitudes.shape[1]
         levels = np.empty((len(squares), 1))

@@ -10,14 +10,12 @@ from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ..._validation import check_choice
 from ._files import STEMS
 from ._ring import Ring
 from ._stream import Stream
-
-Array = NDArray[Any]
 
 _ROOM = 1.0
 """Seconds of sound that may wait on either side."""
@@ -186,7 +184,7 @@ class Session:
             self._news.notify_all()
         self._worker.join()
 
-    def exchange(self, incoming: Array, outgoing: Array) -> bool:
+    def exchange(self, incoming: AnyArray, outgoing: AnyArray) -> bool:
         """Take a block in and fill another one with what is ready; True to go on. It only copies.
 
         Samples that come too late to be played are passed over, so that the latency stays.
@@ -233,7 +231,7 @@ class Session:
                     self._news.notify_all()
                 return
 
-    def _separate(self, block: Array) -> None:
+    def _separate(self, block: AnyArray) -> None:
         self._incoming.read_into(block)
         begun = perf_counter()
         stems = self._stream.push(block)

@@ -1,15 +1,13 @@
 """Masks of frames that come block by block: at once, or passage by passage."""
 
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ._level import Level
 from ._masks import wiener
 from ._method import Method
-
-Array = NDArray[Any]
 
 PASSAGE, OVERLAP = 1875, 125
 """Frames of a passage and of two neighbours together: 30 and 2 seconds."""
@@ -21,10 +19,10 @@ class Masker(Protocol):
     waits: ClassVar[bool]
     """Whether masks may come later than their frames."""
 
-    def push(self, magnitudes: Array) -> Array:
+    def push(self, magnitudes: AnyArray) -> AnyArray:
         """Masks of the next frames, as many as are known by now."""
 
-    def finish(self) -> Array:
+    def finish(self) -> AnyArray:
         """Masks of the frames that are left."""
 
 
@@ -36,14 +34,14 @@ class AtOnce:
     def __init__(self, method: Method, level: Level) -> None:
         self._method, self._level = method, level
 
-    def push(self, magnitudes: Array) -> Array:
+    def push(self, magnitudes: AnyArray) -> AnyArray:
         """Masks of these frames."""
         if not len(magnitudes):
             return magnitudes
         scaled = magnitudes / self._level.push(magnitudes).astype(magnitudes.dtype)
         return wiener(*self._method.parts(scaled))
 
-    def finish(self) -> Array:
+    def finish(self) -> AnyArray:
         """None are left."""
         return np.empty((0, 0), np.float32)
 
@@ -62,7 +60,7 @@ class ByPassages:
         self._frames = np.empty((0, 0), np.float32)
         self._new, self._tail = 0, np.empty((0, 0), np.float32)
 
-    def push(self, magnitudes: Array) -> Array:
+    def push(self, magnitudes: AnyArray) -> AnyArray:
         """Masks of the passages that these frames complete, but for what the next one overlaps."""
         ready = []
         while len(magnitudes):
@@ -75,17 +73,17 @@ class ByPassages:
                 self._tail, self._new = mask[-self._overlap :], self._overlap
         return np.concatenate(ready) if ready else np.empty((0, 0), np.float32)
 
-    def finish(self) -> Array:
+    def finish(self) -> AnyArray:
         """Masks of the frames that are left."""
         fresh = self._new - len(self._tail)
         return self._solved() if fresh else self._tail
 
-    def _take(self, magnitudes: Array) -> None:
+    def _take(self, magnitudes: AnyArray) -> None:
         """Keep the last frames, as many as a passage has."""
         held = np.concatenate([self._frames, magnitudes]) if len(self._frames) else magnitudes
         self._frames, self._new = held[-self._length :], self._new + len(magnitudes)
 
-    def _solved(self) -> Array:
+    def _solved(self) -> AnyArray:
         """The mask of the frames of the passage whose masks are not out, faded in over the overlap."""
         mask = wiener(*self._method.parts(self._frames))[-self._new :]
         if len(self._tail):

@@ -1,11 +1,8 @@
 """Masks: which share of each bin is voice."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from ..._types import AnyArray
 
 HIGH_PASS = 100.0
 """Hertz below which hardly anybody sings."""
@@ -13,7 +10,7 @@ _TOP = 0.75
 """Share of the bins looked at from which on their mean goes on above them."""
 
 
-def wiener(voice: Array, music: Array) -> Array:
+def wiener(voice: AnyArray, music: AnyArray) -> AnyArray:
     """voice^2 / (voice^2 + music^2), and 0 where both are 0: what nobody claims stays with the music.
 
     Examples
@@ -26,7 +23,7 @@ def wiener(voice: Array, music: Array) -> Array:
     return np.divide(mine, all_of_it, out=np.zeros_like(mine), where=all_of_it > 0)
 
 
-def binary(voice: Array, music: Array) -> Array:
+def binary(voice: AnyArray, music: AnyArray) -> AnyArray:
     """1 where the voice is the stronger one, 0 elsewhere.
 
     Examples
@@ -37,7 +34,7 @@ def binary(voice: Array, music: Array) -> Array:
     return (np.abs(voice) > np.abs(music)).astype(voice.dtype)
 
 
-def extended(mask: Array, bins: int) -> Array:
+def extended(mask: AnyArray, bins: int) -> AnyArray:
     """The mask for so many bins: above those it was made for, the mean of its upper quarter goes on."""
     known = mask.shape[1]
     if bins <= known:

@@ -3,19 +3,16 @@
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple, Self
 
-from numpy.typing import NDArray
-
 from ..._schema import Rule
+from ..._types import AnyArray
 from ._masks import HIGH_PASS
-
-Array = NDArray[Any]
 
 
 class Parts(NamedTuple):
     """Magnitudes of voice and music, in common units, which need not be those of the sound."""
 
-    voice: Array
-    music: Array
+    voice: AnyArray
+    music: AnyArray
 
 
 class Method(ABC):
@@ -38,13 +35,13 @@ class Method(ABC):
         return self.name
 
     @abstractmethod
-    def parts(self, magnitudes: Array) -> Parts:
+    def parts(self, magnitudes: AnyArray) -> Parts:
         """Take frames (n, bins) apart; the bins are the lowest 513 or fewer, up to 8 kHz."""
 
     def reset(self) -> None:  # noqa: B027
         """Forget the frames seen so far; there is nothing to forget unless a method says so."""
 
-    def learn(self, magnitudes: Array) -> None:
+    def learn(self, magnitudes: AnyArray) -> None:
         """Learn what the music is from frames without voice."""
         raise ValueError(f"The method {self.label!r} cannot learn from a passage without voice; use 'adapt'.")
 

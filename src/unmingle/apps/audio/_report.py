@@ -3,19 +3,16 @@
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import __version__, report
+from ..._types import AnyArray
 from ...media import MediaError, encode_jpeg, encode_sound
 from ...store import write_atomically
 from ._excerpt import LENGTH, Excerpt
 from ._files import SeparatedSong
 from ._spectrogram import DEPTH, spectrograms
-
-Array = NDArray[Any]
 
 _HIGHEST = 8000.0
 """Hertz up to which spectra are shown: those that decide."""
@@ -108,7 +105,7 @@ def _sounds(excerpt: Excerpt) -> list[str]:
     return pieces
 
 
-def _encoded(samples: Array, rate: int, gain: float) -> tuple[bytes, str]:
+def _encoded(samples: AnyArray, rate: int, gain: float) -> tuple[bytes, str]:
     """The content of a sound file, and its suffix."""
     for suffix in _SUFFIXES[:-1]:
         try:

@@ -1,11 +1,8 @@
 """A ring of samples between two threads."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from ..._types import AnyArray
 
 
 class Ring:
@@ -21,7 +18,7 @@ class Ring:
     def __len__(self) -> int:
         return self._written - self._read
 
-    def write(self, block: Array) -> int:
+    def write(self, block: AnyArray) -> int:
         """Add samples, and return how many had room."""
         count = min(len(block), len(self._samples) - len(self))
         first, rest = self._places(self._written, count)
@@ -30,7 +27,7 @@ class Ring:
         self._written += count
         return count
 
-    def read_into(self, out: Array) -> int:
+    def read_into(self, out: AnyArray) -> int:
         """Fill an array with the samples that have waited longest, and return how many there were."""
         count = min(len(out), len(self))
         first, rest = self._places(self._read, count)

@@ -3,18 +3,16 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ..._validation import as_floats
-
-Array = NDArray[Any]
 
 MOST_CHANNELS = 64
 LOUDEST = 1e12
 """Samples at most: powers of their spectra are far from the largest float32."""
 
 
-def as_samples(samples: Any, name: str = "samples") -> tuple[Array, bool]:
+def as_samples(samples: Any, name: str = "samples") -> tuple[AnyArray, bool]:
     """Samples as (n, channels), and whether they came without channels."""
     samples = as_floats(samples, name)
     flat = samples.ndim == 1

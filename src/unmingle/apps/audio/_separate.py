@@ -4,8 +4,8 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ..._validation import check_positive
 from ._engine import Engine, Stems
 from ._level import Level
@@ -14,8 +14,6 @@ from ._method import Method
 from ._methods import as_method, high_pass_of
 from ._samples import as_samples
 from ._stft import Frames
-
-Array = NDArray[Any]
 
 _BLOCK = 2**17
 """Samples that are worked on together."""
@@ -76,7 +74,7 @@ def engine_for(
     return Engine(frames, channels, dtype, masker, high_pass_of(method, high_pass))
 
 
-def between(samples: Array, rate: float, start: float, stop: float) -> Array:
+def between(samples: AnyArray, rate: float, start: float, stop: float) -> AnyArray:
     """The samples from one second to another."""
     check_passage(start, stop, len(samples) / rate)
     return samples[round(start * rate) : round(stop * rate)]

@@ -1,14 +1,11 @@
 """Pictures of sounds: how loud each frequency is at each time."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ._stft import Analysis, Frames
-
-Array = NDArray[Any]
 
 DEPTH = 70.0
 """Decibels from the brightest to the darkest."""
@@ -19,7 +16,7 @@ _COLOURS = np.array(
 """From the darkest to the brightest."""
 
 
-def spectrograms(sounds: Mapping[str, Array], rate: float) -> dict[str, Array]:
+def spectrograms(sounds: Mapping[str, AnyArray], rate: float) -> dict[str, AnyArray]:
     """Pictures (bins, columns, 3) of sounds (n, channels) up to 8 kHz, high frequencies up, at a common scale.
 
     Brighter is louder; black is 70 dB below the loudest moment of all.
@@ -41,7 +38,7 @@ def spectrograms(sounds: Mapping[str, Array], rate: float) -> dict[str, Array]:
     return {name: _coloured(level, top) for name, level in levels.items()}
 
 
-def _decibels(samples: Array, frames: Frames) -> Array:
+def _decibels(samples: AnyArray, frames: Frames) -> AnyArray:
     """Power of the frames in decibels, (bins, columns), the lowest bin first; at least one column."""
     end = np.zeros((frames.window - len(samples) % frames.hop, 1), np.float32)
     spectra = Analysis(frames, 1, np.float32).push(np.concatenate([samples.mean(axis=1, keepdims=True), end]))
@@ -52,7 +49,7 @@ def _decibels(samples: Array, frames: Frames) -> Array:
     return 10.0 * np.log10(np.maximum(power, 1e-30))
 
 
-def _coloured(level: Array, top: float) -> Array:
+def _coloured(level: AnyArray, top: float) -> AnyArray:
     """A picture of levels, high frequencies up."""
     shares = np.clip((level[::-1] - top) / DEPTH + 1.0, 0.0, 1.0)
     steps = np.linspace(0.0, 1.0, len(_COLOURS))

@@ -3,11 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ..._validation import check_positive
-
-Array = NDArray[Any]
 
 BINS = 513
 """Bins of a spectrum that a method looks at: those of 1024 samples at 16 kHz, up to 8 kHz."""
@@ -52,11 +50,11 @@ class Frames(NamedTuple):
         """How many of them, the lowest, lie in the band that a method looks at."""
         return min(self.bins, BINS)
 
-    def frequencies(self) -> Array:
+    def frequencies(self) -> AnyArray:
         """Of the bins, in Hertz."""
         return np.arange(self.bins) * (self.rate / self.window)
 
-    def windows(self) -> tuple[Array, Array]:
+    def windows(self) -> tuple[AnyArray, AnyArray]:
         """``a`` and ``s``.
 
         Over the whole window both are Hann's, divided by 3/2 in ``s``. With a shorter span ``a`` rises slowly and falls
@@ -73,7 +71,7 @@ class Frames(NamedTuple):
         return analysis, synthesis
 
 
-def _hann(length: int) -> Array:
+def _hann(length: int) -> AnyArray:
     """Hann's window, of which shifts by half the length add up to one."""
     return np.sin(np.pi * np.arange(length) / length) ** 2
 
@@ -89,7 +87,7 @@ class Analysis:
         self._frames, self._window = frames, frames.windows()[0].astype(dtype)
         self.held = np.zeros((frames.window - frames.hop, channels), dtype)
 
-    def push(self, block: Array) -> Array:
+    def push(self, block: AnyArray) -> AnyArray:
         """Spectra (frames, channels, bins) of the frames that samples (n, channels) complete."""
         window, hop = self._frames.window, self._frames.hop
         signal = np.concatenate([self.held, block])
@@ -110,7 +108,7 @@ class Synthesis:
         self._frames, self._window = frames, frames.windows()[1][-frames.span :].astype(dtype)
         self.tail = np.zeros((frames.span - frames.hop, channels), dtype)
 
-    def push(self, spectra: Array) -> Array:
+    def push(self, spectra: AnyArray) -> AnyArray:
         """Samples (n, channels) that these frames complete, ``hop`` for each."""
         frames, count = self._frames, len(spectra)
         channels = self.tail.shape[1]

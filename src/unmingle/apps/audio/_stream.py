@@ -4,11 +4,11 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import store
 from ..._rollback import unchanged_on_error
 from ..._schema import Rule
+from ..._types import AnyArray
 from ..._validation import check_count
 from ._engine import Engine, Stems
 from ._level import Level
@@ -18,8 +18,6 @@ from ._methods import as_method, high_pass_of
 from ._samples import MOST_CHANNELS, as_samples
 from ._stft import Frames
 from ._storing import KIND, restored, schema_of, to_store
-
-Array = NDArray[Any]
 
 
 class Stream:
@@ -128,7 +126,7 @@ class Stream:
         self._level = Level()
         self._start()
 
-    def _checked(self, samples: Any, name: str) -> tuple[Array, bool]:
+    def _checked(self, samples: Any, name: str) -> tuple[AnyArray, bool]:
         array, flat = as_samples(samples, name)
         if array.shape[1] != self.channels:
             raise ValueError(f"The stream has {self.channels} channels, got {name} with {array.shape[1]}.")

@@ -1,14 +1,11 @@
 """Masks from departures, and pictures of what is right and wrong about them."""
 
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ...core.penalties import robust_scale
-
-Array = NDArray[Any]
 
 FALSE_ALARM_RATE = 1e-4
 """Share of background pixels that Gaussian noise may push into a mask."""
@@ -16,7 +13,7 @@ FALSE_ALARM_RATE = 1e-4
 COLOURS = "White is right, orange a false alarm, blue a miss."
 
 
-def foreground(departure: Array) -> Array:
+def foreground(departure: AnyArray) -> AnyArray:
     """Tell which departures from the background are more than noise.
 
     The threshold follows from the noise itself: at the level found from the departures by a robust measure, Gaussian
@@ -26,7 +23,7 @@ def foreground(departure: Array) -> Array:
     return np.abs(departure) > deviations * robust_scale(departure)
 
 
-def best_mask(departure: Array, truth: Array) -> Array:
+def best_mask(departure: AnyArray, truth: AnyArray) -> AnyArray:
     """Tell which departures are above the threshold that gives the best F-measure; only who knows the truth can."""
     size = np.abs(departure)
     order = np.argsort(-size, axis=None)

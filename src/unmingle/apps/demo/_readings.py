@@ -5,15 +5,13 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
+from ..._types import AnyArray
 from ...core.decomposition.matrix import decompose
 from ...core.decomposition.parts import Decomposition
 from ...synth import Readings, sensor_readings
 from ._judging import best_mask
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +19,7 @@ class Repair:
     """One way to look after a table: the cells it takes for wrong, and what it would put into the gaps."""
 
     name: str
-    flags: Array
+    flags: AnyArray
     found: int
     false: int
     error: float
@@ -71,26 +69,26 @@ def run_table(seed: int) -> TableDemo:
     return TableDemo(table, part, repairs, seconds)
 
 
-def _lines(X: Array) -> Array:
+def _lines(X: AnyArray) -> AnyArray:
     """Fill each gap of a column by a straight line over it."""
     time, known = np.arange(len(X)), ~np.isnan(X)
     columns = [np.interp(time, time[here], column[here]) for column, here in zip(X.T, known.T, strict=True)]
     return np.column_stack(columns)
 
 
-def _plain_pca(X: Array, n_components: int) -> Array:
+def _plain_pca(X: AnyArray, n_components: int) -> AnyArray:
     left, values, right = np.linalg.svd(X, full_matrices=False)
     return (left[:, :n_components] * values[:n_components]) @ right[:n_components]
 
 
-def _best_flags(departure: Array, faults: Array) -> Array:
+def _best_flags(departure: AnyArray, faults: AnyArray) -> AnyArray:
     known = ~np.isnan(departure)
     flags = np.zeros(faults.shape, dtype=bool)
     flags[known] = best_mask(departure[known], faults[known])
     return flags
 
 
-def _repair(name: str, table: Readings, filled: Array, flags: Array) -> Repair:
+def _repair(name: str, table: Readings, filled: AnyArray, flags: AnyArray) -> Repair:
     gaps = np.isnan(table.values)
     departure = (filled - table.truth) / table.truth.std(axis=0)
     found, false = np.count_nonzero(flags & table.faults), np.count_nonzero(flags & ~table.faults)

@@ -4,17 +4,14 @@ import io
 import wave
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import report
+from ..._types import AnyArray
 from ...metrics import nsdr
 from ...synth import Song, song
 from ..audio import Stems, separate, spectrograms
-
-Array = NDArray[Any]
 
 _SECONDS = 8.0
 
@@ -72,7 +69,7 @@ def song_section(demo: SongDemo) -> list[str]:
     ]
 
 
-def wav(samples: Array, rate: int) -> bytes:
+def wav(samples: AnyArray, rate: int) -> bytes:
     """The content of a WAV file, 16 bits; the standard library suffices for it."""
     content = io.BytesIO()
     with wave.open(content, "wb") as file:

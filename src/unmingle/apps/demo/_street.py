@@ -6,9 +6,9 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
+from ..._types import AnyArray
 from ...core.decomposition.matrix import decompose
 from ...core.decomposition.parts import Decomposition
 from ...core.iterate import Callback, Progress
@@ -17,7 +17,6 @@ from ...synth import Scene, surveillance_scene
 from ..video import separate
 from ._judging import best_mask, foreground
 
-Array = NDArray[Any]
 Result = TypeVar("Result")
 
 NEIGHBOURS = 15
@@ -29,10 +28,10 @@ class Way:
     """One way to find what moves, with the mask it leads to and how good that is."""
 
     name: str
-    mask: Array
+    mask: AnyArray
     score: FMeasure
     seconds: float
-    background: Array
+    background: AnyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ def run_street(n_frames: int, seed: int, callback: Callback) -> StreetDemo:
     return StreetDemo(scene, part, ways, measures, compiling + also)
 
 
-def plain_pca(X: Array, n_components: int) -> Array:
+def plain_pca(X: AnyArray, n_components: int) -> AnyArray:
     """Return the best approximation of the given rank in the sense of least squares."""
     directions = np.linalg.eigh(X @ X.T)[1][:, X.shape[0] - n_components :]
     return directions @ (directions.T @ X)
@@ -93,12 +92,12 @@ def _stream(scene: Scene) -> Way:
     return Way("frame by frame (unmingle video)", mask, f_measure(mask, scene.masks), seconds, background)
 
 
-def _by_noise(name: str, scene: Scene, background: Array, seconds: float) -> Way:
+def _by_noise(name: str, scene: Scene, background: AnyArray, seconds: float) -> Way:
     mask = foreground(scene.frames - background)
     return Way(name, mask, f_measure(mask, scene.masks), seconds, background)
 
 
-def _by_best_threshold(name: str, scene: Scene, find_background: Callable[[], Array]) -> Way:
+def _by_best_threshold(name: str, scene: Scene, find_background: Callable[[], AnyArray]) -> Way:
     background, seconds = _timed(find_background)
     background = np.broadcast_to(background, scene.frames.shape)
     mask = best_mask(scene.frames - background, scene.masks)

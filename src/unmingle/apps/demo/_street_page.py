@@ -1,35 +1,32 @@
 """What the page of the demo shows and says of the street."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import report
+from ..._types import AnyArray
 from ._judging import COLOURS, FALSE_ALARM_RATE
 from ._street import StreetDemo, Way, street_comparison
-
-Array = NDArray[Any]
 
 PICTURED_FRAMES = 5
 OURS, STREAM, MEDIAN = 0, 1, 2
 """Places among the ways."""
 
 
-def busy_frames(masks: Array) -> list[int]:
+def busy_frames(masks: AnyArray) -> list[int]:
     """Return the busiest frame of each of several equal spans of time."""
     activity = np.count_nonzero(masks, axis=(1, 2))
     spans = np.array_split(np.arange(len(masks)), min(PICTURED_FRAMES, len(masks)))
     return [int(span[np.argmax(activity[span])]) for span in spans]
 
 
-def street_pictures(demo: StreetDemo) -> dict[str, list[Array]]:
+def street_pictures(demo: StreetDemo) -> dict[str, list[AnyArray]]:
     """The film strip: columns of pictures at the busy frames."""
     scene, frames = demo.scene, busy_frames(demo.scene.masks)
     ours, median = demo.ways[OURS], demo.ways[MEDIAN]
 
-    def masks(way: Way) -> list[Array]:
+    def masks(way: Way) -> list[AnyArray]:
         return [report.judged_mask(way.mask[frame], scene.masks[frame]) for frame in frames]
 
     return {
@@ -41,7 +38,7 @@ def street_pictures(demo: StreetDemo) -> dict[str, list[Array]]:
     }
 
 
-def street_section(demo: StreetDemo, columns: dict[str, list[Array]]) -> list[str]:
+def street_section(demo: StreetDemo, columns: dict[str, list[AnyArray]]) -> list[str]:
     """Everything about the street."""
     return [*_opening(demo), *_film(demo), *_strip(demo, columns), *_compared(demo)]
 
@@ -84,7 +81,7 @@ def _film(demo: StreetDemo) -> list[str]:
     return [report.figure(report.film(pictures, still, "The film, and what moves in it by two ways"), caption)]
 
 
-def _strip(demo: StreetDemo, columns: dict[str, list[Array]]) -> list[str]:
+def _strip(demo: StreetDemo, columns: dict[str, list[AnyArray]]) -> list[str]:
     frames: Sequence[int] = busy_frames(demo.scene.masks)
     caption = (
         f"Five moments of the film (frames {', '.join(map(str, frames))}). The background of the median is the same "

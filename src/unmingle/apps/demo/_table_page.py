@@ -1,27 +1,23 @@
 """What the page of the demo shows and says of the table."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import report
+from ..._types import AnyArray
 from ._judging import COLOURS
 from ._readings import TableDemo, table_comparison
-
-Array = NDArray[Any]
 
 CELL = 6
 """Pixels of a cell from top to bottom."""
 GAP = (0.86, 0.62, 0.16)
 
 
-def table_pictures(demo: TableDemo) -> dict[str, Array]:
+def table_pictures(demo: TableDemo) -> dict[str, AnyArray]:
     """The table as pictures, time to the right: recorded, expected, and the cells that were flagged."""
     truth = demo.table.truth
     level, spread = truth.mean(axis=0), truth.std(axis=0)
 
-    def shades(values: Array) -> Array:
+    def shades(values: AnyArray) -> AnyArray:
         return np.clip(0.5 + (values - level) / (5.0 * spread), 0.0, 1.0)
 
     recorded = np.repeat(shades(demo.table.values)[..., None], 3, axis=2)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray, BoolArray
 from ..._validation import require
 from ...core.cells.columns import column_scales
 from ...core.encoder.encoder import Encoder
@@ -17,7 +17,7 @@ from ._errors import TableError
 from ._files import array_table, read_table
 from ._raw import Form
 from ._separate import SeparatedTable
-from ._table import Array, NamedTable
+from ._table import NamedTable
 
 FAR = 5.0
 """Standard deviations from which on a cell stands out, where a model does not know the noise of single cells."""
@@ -29,22 +29,22 @@ _ENOUGH = 20
 class AppliedTable(SeparatedTable):
     """A table by a model of another one."""
 
-    scores: Array | None = None
+    scores: AnyArray | None = None
     """(n,): `score_samples` of the model: larger for more normal rows. None for a plain encoder."""
-    strange: NDArray[np.bool_] | None = None
+    strange: BoolArray | None = None
     """(n,): Rows that are outliers as a whole; None where the model does not say."""
     tested: bool = True
     """Whether the model knows the noise of single cells; else flags are cells beyond `FAR`."""
 
     @cached_property
-    def flags(self) -> NDArray[np.bool_]:
+    def flags(self) -> BoolArray:
         """Which cells stand out."""
         if self.tested:
             return np.asarray(self.part.flags(self.false_share))
         return np.abs(self.significance) > FAR
 
     @cached_property
-    def significance(self) -> Array:
+    def significance(self) -> AnyArray:
         """Deviation of each cell in standard deviations."""
         if self.tested:
             return np.asarray(self.part.significance)
@@ -152,12 +152,12 @@ def n_features(model: Any) -> int:
     return int(model.components.shape[1] if isinstance(model, Encoder) else model.n_features_in_)
 
 
-def framed(values: Array, columns: Any) -> Any:
+def framed(values: AnyArray, columns: Any) -> Any:
     """Numbers as a data frame with the names of their columns."""
     return require("pandas", "table").DataFrame(values, columns=list(columns))
 
 
-def apply_model(model: Any, values: Array, *, columns: Any = None, false_share: float = 0.03) -> AppliedTable:
+def apply_model(model: Any, values: AnyArray, *, columns: Any = None, false_share: float = 0.03) -> AppliedTable:
     """Take the rows of a table apart by a model of others, each on its own, and score them.
 
     Parameters
@@ -196,7 +196,7 @@ def apply_model(model: Any, values: Array, *, columns: Any = None, false_share: 
     return AppliedTable(values, part, None, false_share, scores, strange, tested)
 
 
-def _encoded(encoder: Encoder, X: Array) -> Any:
+def _encoded(encoder: Encoder, X: AnyArray) -> Any:
     from ...core.decomposition.parts import Decomposition
 
     codes, outliers = encoder.encode(X)

@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from ..._numpy_files import (
     ArrayHeader,
@@ -16,13 +13,14 @@ from ..._numpy_files import (
     read_npy,
     read_npz,
 )
+from ..._types import AnyArray
 from ._errors import TableError
 from ._raw import Form
 
 KINDS_OF_NUMBERS = "biuf"
 
 
-def read_array(path: Path) -> tuple[NDArray[Any], Form]:
+def read_array(path: Path) -> tuple[AnyArray, Form]:
     """Read the 2-D array of a .npy file, or that of a .npz file which is named X or is the only one."""
     if path.suffix.lower() == ".npy":
         try:

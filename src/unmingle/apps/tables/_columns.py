@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Float64Array
 from ..._validation import require
 from ._errors import TableError
 from ._numbers import Written, decimal_mark, is_missing, is_money, numbers
@@ -35,7 +35,7 @@ class TableColumn:
 
     name: str
     kind: Literal["numbers", "text", "dates", "ids", "empty", "aside"]
-    values: NDArray[np.float64] | None = None
+    values: Float64Array | None = None
     """Numbers; of dates, seconds."""
     whole: bool = False
     like: Written | None = None
@@ -83,7 +83,7 @@ def marks_of(frame: Any, otherwise: str = ".") -> tuple[str, str | None]:
     return decimal_mark((cell for cells in texts for cell in cells[:_SAMPLE] if isinstance(cell, str)), otherwise)
 
 
-def _of_numbers(name: str, values: NDArray[np.float64], *, whole: bool, like: Written | None = None) -> TableColumn:
+def _of_numbers(name: str, values: Float64Array, *, whole: bool, like: Written | None = None) -> TableColumn:
     return TableColumn(name, "empty" if np.isnan(values).all() else "numbers", values, whole, like)
 
 
@@ -136,7 +136,7 @@ def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: st
     return TableColumn(name, "numbers", read.values, read.whole, read, [note])
 
 
-def _dates(cells: Sequence[str]) -> NDArray[np.float64] | None:
+def _dates(cells: Sequence[str]) -> Float64Array | None:
     """Seconds, if nearly all cells are dates or times."""
     present = [cell.strip() for cell in cells if not is_missing(cell)]
     if not all(_DATE.fullmatch(cell) for cell in present):
@@ -150,7 +150,7 @@ def _dates(cells: Sequence[str]) -> NDArray[np.float64] | None:
     return None if found.notna().sum() < MOSTLY * len(present) else _seconds(found)
 
 
-def _seconds(dates: Any) -> NDArray[np.float64]:
+def _seconds(dates: Any) -> Float64Array:
     """Seconds of dates, from 1970, or of differences of times; NaN where there is none."""
     pandas = require("pandas", "table")
     if dates.dtype.kind == "m":

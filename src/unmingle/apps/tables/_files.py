@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._types import AnyArray
 from ..._validation import first_negative, is_missing
 from ._arrays import read_array
 from ._books import read_book, read_parquet
 from ._columns import TableColumn, classified
 from ._errors import TableError
 from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TOLD, Form, Raw
-from ._table import KINDS, Array, NamedTable
+from ._table import KINDS, NamedTable
 from ._text import read_text
 
 _MIDNIGHT = " 00:00:00"
@@ -126,7 +127,7 @@ def _read(path: Path, sheet: str | None, header: bool | None, decimal: str | Non
     return read_text(path, header=header, decimal=decimal)
 
 
-def array_table(values: Array, form: Form) -> NamedTable:
+def array_table(values: AnyArray, form: Form) -> NamedTable:
     """An array as a table, whose rows and columns go by their positions, counted from 0."""
     rows, columns = ([str(position) for position in range(size)] for size in values.shape)
     return NamedTable(values, rows, columns, form, whole=np.full(values.shape[1], values.dtype.kind in "iu"))

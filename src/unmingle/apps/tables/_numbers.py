@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..._types import Float64Array
 
 _ERRORS = frozenset({"#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"})
 MISSING = _ERRORS | {"", "na", "n/a", "n.a.", "nan", "null", "none", "missing", "-", "--", "?", "<na>", "nat"}
@@ -23,7 +24,7 @@ _MONEY = re.compile(rf"[-+(]?\s*{_CURRENCY}\s*[-+]?[\d.,]|[-+(]?\d[\d.,\s]*{_CUR
 class Written(NamedTuple):
     """A column of text, read as numbers."""
 
-    values: NDArray[np.float64]
+    values: Float64Array
     """NaN where missing or no number."""
     odd: list[int]
     """Places of cells that are neither missing nor numbers."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._types import AnyArray
 from ...media import SizesDifferError, read_images
 from ...report import png
 from ...store import write_atomically
@@ -14,7 +15,6 @@ from ._apply import AppliedTable
 from ._errors import TableError
 from ._raw import Form
 from ._results import write_row_results
-from ._table import Array
 
 PARTS = ("low_rank", "outliers")
 
@@ -22,7 +22,7 @@ PARTS = ("low_rank", "outliers")
 class Pictures(NamedTuple):
     """Images as rows."""
 
-    values: Array
+    values: AnyArray
     """(n, height * width): from 0, black, to 1, white."""
     names: Sequence[str]
     size: tuple[int, int]

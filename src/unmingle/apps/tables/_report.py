@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ... import __version__, report
+from ..._types import AnyArray
 from ...core.cells.columns import column_scales
 from ...report import WHOLE, Axis, Series, counted, share
 from ._separate import SeparatedTable
-from ._table import Array, Cleaned, NamedTable
+from ._table import Cleaned, NamedTable
 
 MOST_CELLS = 30
 """Outliers in the table of the page; the list of outliers has them all."""
@@ -122,7 +123,7 @@ def _picture(table: NamedTable, done: SeparatedTable) -> list[str]:
     return [report.heading("The table at a glance"), report.figure(plot, caption)]
 
 
-def _painted(values: Array, flags: Array) -> Array:
+def _painted(values: AnyArray, flags: AnyArray) -> AnyArray:
     """The table on its side in colours, with every outlier visible however many rows share a pixel."""
     scales = column_scales(np.asarray(values, np.float64))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -137,7 +138,7 @@ def _painted(values: Array, flags: Array) -> Array:
     return coloured.repeat(max(1, round(_HIGH / height)), axis=0).repeat(max(1, round(_WIDE / width)), axis=1)
 
 
-def _pooled(X: Array, how: Callable[..., Any]) -> Array:
+def _pooled(X: AnyArray, how: Callable[..., Any]) -> AnyArray:
     """At most so many rows and columns as there are pixels."""
     for axis, most in ((0, _WIDE), (1, _HIGH)):
         size = X.shape[axis]

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._types import AnyArray
 from ...store import write_atomically
 from ._apply import AppliedTable
 from ._raw import SUFFIXES, Form
 from ._report import report_page
 from ._separate import SeparatedTable
-from ._table import Array, Cleaned, NamedTable
+from ._table import Cleaned, NamedTable
 from ._write import form_for, full_suffix, write_rows, write_table
 
 _TOO_MANY = 0.1
@@ -20,7 +21,9 @@ _A_FEW = 20
 """if there are so many of them."""
 
 
-def clean(table: NamedTable, expected: Array, flags: Array, *, fill: bool = True, replace: bool = True) -> Cleaned:
+def clean(
+    table: NamedTable, expected: AnyArray, flags: AnyArray, *, fill: bool = True, replace: bool = True
+) -> Cleaned:
     """Put what is expected into cells that are missing and cells that stand out.
 
     Parameters

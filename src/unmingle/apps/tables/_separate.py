@@ -5,14 +5,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray, BoolArray
 from ...core.decomposition.matrix import decompose
 from ...core.decomposition.parts import Decomposition
 from ...core.iterate import Callback
 from ...core.penalties import robust_scale
-
-Array = NDArray[Any]
 
 _FARTHEST = 1e8
 """Times the median size of the numbers of a column, zeros aside, no number is taken for larger."""
@@ -22,7 +20,7 @@ _FARTHEST = 1e8
 class SeparatedTable:
     """A table and its parts, in the units of the table; `part` holds the figures of the solver."""
 
-    values: Array
+    values: AnyArray
     part: Decomposition
     stationarity: float | None = None
     """Of nonnegative parts, see `unmingle.RobustNMF`; their ``part.gap`` is the largest of the samples' own."""
@@ -30,24 +28,24 @@ class SeparatedTable:
     """Share of false ones among the flags."""
 
     @property
-    def low_rank(self) -> Array:
+    def low_rank(self) -> AnyArray:
         """What is expected of every cell."""
         return np.asarray(self.part.low_rank)
 
     @property
-    def outliers(self) -> Array:
+    def outliers(self) -> AnyArray:
         """What the solver takes off the table; 0 in most cells."""
         held = np.nan_to_num(self.values - _held(self.values))
         outliers = np.asarray(self.part.outliers)
         return outliers + held if held.any() else outliers
 
     @cached_property
-    def flags(self) -> NDArray[np.bool_]:
+    def flags(self) -> BoolArray:
         """Which cells stand out; see `Decomposition.flags`."""
         return np.asarray(self.part.flags(self.false_share))
 
     @cached_property
-    def significance(self) -> Array:
+    def significance(self) -> AnyArray:
         """Deviation of each cell in standard deviations of its column; see `Decomposition.significance`."""
         return np.asarray(self.part.significance)
 
@@ -79,7 +77,7 @@ class SeparatedTable:
 
 
 def separate(
-    values: Array,
+    values: AnyArray,
     *,
     scale: str | None = "columns",
     debias: bool = True,
@@ -129,7 +127,7 @@ def separate(
     return SeparatedTable(values, part, false_share=false_share)
 
 
-def _held(values: Array) -> Array:
+def _held(values: AnyArray) -> AnyArray:
     """The table, with numbers beyond all measure held where they are outliers but do not hide the rest."""
     sizes = np.where((values == 0) | np.isnan(values), np.nan, np.abs(values))
     known = ~np.isnan(sizes).all(axis=0)
@@ -139,7 +137,7 @@ def _held(values: Array) -> Array:
 
 
 def _nonnegative(
-    values: Array, debias: bool, callback: Callback | None = None, **options: Any
+    values: AnyArray, debias: bool, callback: Callback | None = None, **options: Any
 ) -> tuple[Decomposition, float]:
     """The parts, with the figures of the fit and the largest gap of the codes; and how stationary they are."""
     from ...estimators.robust_nmf import RobustNMF

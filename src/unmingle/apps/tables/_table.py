@@ -5,12 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ._columns import TableColumn
 from ._raw import Form
 
-Array = NDArray[Any]
 KINDS = {"text": "text", "dates": "dates", "ids": "row numbers", "empty": "nothing", "aside": "what was set aside"}
 """What columns hold that are set aside."""
 
@@ -18,8 +17,8 @@ KINDS = {"text": "text", "dates": "dates", "ids": "row numbers", "empty": "nothi
 class Cleaned(NamedTuple):
     """A table with what should stand in its cells."""
 
-    values: Array
-    changed: Array
+    values: AnyArray
+    changed: AnyArray
     """Cells that are not as they were."""
     filled: int
     """How many of them were missing."""
@@ -50,14 +49,14 @@ class NamedTable:
         Seconds of the first column of dates.
     """
 
-    values: Array
+    values: AnyArray
     rows: Sequence[str]
     columns: Sequence[str]
     form: Form
     aside: dict[str, str] = field(default_factory=dict)
-    whole: Array = False  # type: ignore[assignment]
+    whole: AnyArray = False  # type: ignore[assignment]
     notes: list[str] = field(default_factory=list)
-    times: Array | None = None
+    times: AnyArray | None = None
     _frame: Any = field(default=None, repr=False)
     _columns: dict[str, TableColumn] = field(default_factory=dict, repr=False)
     _blank: bool = False

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ... import store
+from ..._types import AnyArray
 from ..._validation import require
 from ._errors import TableError
 from ._numbers import written
 from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TEXTS, Form
-from ._table import Array, NamedTable
+from ._table import NamedTable
 
 _EXACT = 2.0**53
 """Whole numbers up to here are numbers of floating point, too."""
@@ -46,7 +47,7 @@ def form_for(path: Path, like: Form) -> Form:
     return form
 
 
-def write_table(table: NamedTable, path: Path, values: Array, *, changed: Array | None = None) -> None:
+def write_table(table: NamedTable, path: Path, values: AnyArray, *, changed: AnyArray | None = None) -> None:
     """Write a table with other numbers; all else stands where it stood.
 
     Parameters
@@ -118,7 +119,7 @@ def write_frame(
         aside.write_bytes(content)
 
 
-def _frame(table: NamedTable, values: Array, changed: Array | None, form: Form) -> Any:
+def _frame(table: NamedTable, values: AnyArray, changed: AnyArray | None, form: Form) -> Any:
     pandas = require("pandas", "table")
     made = table._frame is None
     frame = pandas.DataFrame(table.values, columns=list(table.columns)) if made else table._frame.copy()
@@ -146,7 +147,7 @@ def _frame(table: NamedTable, values: Array, changed: Array | None, form: Form) 
     return frame
 
 
-def _typed(numbers: Array, *, whole: bool, index: Any) -> Any:
+def _typed(numbers: AnyArray, *, whole: bool, index: Any) -> Any:
     """A column of numbers: whole ones as integers, with gaps if need be."""
     pandas = require("pandas", "table")
     if not whole or np.nanmax(np.abs(numbers), initial=0.0) > _EXACT:
@@ -222,7 +223,7 @@ def _parquet(frame: Any, *, index: bool) -> bytes:
     return buffer.getvalue()
 
 
-def _write_array(path: Path, form: Form, numbers: Array) -> None:
+def _write_array(path: Path, form: Form, numbers: AnyArray) -> None:
     with store.write_atomically(path) as aside:
         if form.suffix == ARRAYS[0]:
             np.save(aside, numbers, allow_pickle=False)

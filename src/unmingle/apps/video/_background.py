@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from ..._threads import suited_to
+from ..._types import AnyArray, BoolArray, Float32Array, Float64Array
 from ...core.encoder.encoder import Encoder
 from ...core.solvers.projection import newton
 from ...kernels.video_detection import Scenery, frame_codes, zeros_for
@@ -16,9 +17,6 @@ from ...kernels.video_learning import LearningState, learn_from_frame
 from ...media import middle_of
 from ._format import FrameFormat
 from ._start import NumbersOfCamera, first_background, noise_around
-
-Array = NDArray[Any]
-Floats = NDArray[np.float32]
 
 RANK_PENALTY = 0.1
 """lam_*: far below what a frame weighs, so that it only keeps atoms alive that are used."""
@@ -58,17 +56,17 @@ class Background:
     """
 
     format: FrameFormat
-    components: Floats
+    components: Float32Array
     """(q, m): U'."""
-    codes: Floats
+    codes: Float32Array
     """(q,): s of the last frame."""
-    variance: Floats
+    variance: Float32Array
     """(m,): of the deviation of each entry."""
-    squares: NDArray[np.float64]
+    squares: Float64Array
     """(q, q): A, the faded sum of s s'."""
-    last: Array
+    last: AnyArray
     """(m,): the frame that was learnt last."""
-    last_deviation: Array
+    last_deviation: AnyArray
     """(m,): how it deviated from the background."""
     seen: NDArray[np.uint16]
     """For each pixel, for how many frames its background was seen."""
@@ -76,9 +74,9 @@ class Background:
     """For each pixel near foreground, for how many frames it has not changed."""
     sample: NDArray[np.int32]
     """The pixels that codes are found from; empty for all."""
-    usual: Floats = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+    usual: Float32Array = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
     """(q,): the mean of the codes of late."""
-    step: Floats = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    step: Float32Array = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     """(q, q): (U'U + lam_* I)^-1 for the sample, up to date now and then."""
     weight: float = 0.0
     """The faded number of frames learnt."""
@@ -126,7 +124,7 @@ class Background:
 
     @classmethod
     def start(
-        cls, rows: Array, n_components: int, form: FrameFormat, sample: NDArray[np.int32], stride: int,
+        cls, rows: AnyArray, n_components: int, form: FrameFormat, sample: NDArray[np.int32], stride: int,
         encoder: Encoder | None,
     ) -> Self:  # fmt: skip
         """Learn the background of a few frames, the rows; things may move in them.
@@ -168,7 +166,7 @@ class Background:
         strengths = np.sqrt(np.maximum(np.linalg.eigvals(self.squares @ gram).real, 0.0))
         return int(np.sum(strengths > max(self.noise, LEAST_NOISE) * (np.sqrt(m) + np.sqrt(self.weight))))
 
-    def encode_exactly(self, x: Array, apart: NDArray[np.bool_] | None) -> None:
+    def encode_exactly(self, x: AnyArray, apart: BoolArray | None) -> None:
         """Solve (5) for the codes of a frame; entries set apart have no say."""
         values, atoms = self._entries(x, apart)
         if not values.size:
@@ -179,25 +177,25 @@ class Background:
         with suited_to(atoms.size):
             self.codes[:] = next(newton(samples, atoms, lam_star, lam, self.codes[None], tol=1e-6)).codes[0]
 
-    def encode_by(self, encoder: Encoder, x: Array, apart: NDArray[np.bool_] | None) -> None:
+    def encode_by(self, encoder: Encoder, x: AnyArray, apart: BoolArray | None) -> None:
         """Find the codes of a frame by a network."""
         samples = (x[: self.pixels] * np.float32(self.scale))[None]
         if apart is not None:
             samples[0, apart] = np.nan
         self.codes[:] = encoder.encode(samples, init=self.codes[None])[0][0]
 
-    def encode_apart(self, x: Array, n_layers: int, apart: NDArray[np.bool_]) -> None:
+    def encode_apart(self, x: AnyArray, n_layers: int, apart: BoolArray) -> None:
         """Find the codes of a frame by layers, without the entries set apart."""
         self._layers(*self._entries(x, apart), n_layers, self.outlier_penalty)
 
-    def encode_anew(self, x: Array, apart: NDArray[np.bool_] | None = None) -> None:
+    def encode_anew(self, x: AnyArray, apart: BoolArray | None = None) -> None:
         """Find the codes of a frame that has little in common with the last one: the threshold falls to its value."""
         values, atoms = self._entries(x, apart)
         for widening in (32, 8, 2, 1):
             self._layers(values, atoms, 3, widening * self.outlier_penalty)
 
     def learn(
-        self, x: Array, deviation: Array, near: Array, factor: float, frames: int, forgetting: float, patience: int,
+        self, x: AnyArray, deviation: AnyArray, near: AnyArray, factor: float, frames: int, forgetting: float, patience: int,
         fixed: bool,
     ) -> tuple[int, int]:  # fmt: skip
         """Take in a frame where no foreground is near, and foreground that has not changed for longer than `patience`.
@@ -229,14 +227,14 @@ class Background:
             np.take(self.components, self.sample, axis=1, out=self.sampled)
         self._refresh()
 
-    def picture(self, codes: Floats) -> Array:
+    def picture(self, codes: Float32Array) -> AnyArray:
         """Us for some codes, in the numbers of the camera."""
         values = (codes @ self.components + self._middles()) / np.float32(self.scale)
         if self.last.dtype.kind == "f":
             return np.clip(values, 0.0, 1.0)
         return np.asarray(np.rint(np.clip(values, 0.0, 1.0 / self.scale)), dtype=self.last.dtype)
 
-    def become(self, picture: Array) -> None:
+    def become(self, picture: AnyArray) -> None:
         """Make a picture the background under the usual codes, Us <- picture, by the least change of U."""
         codes = self.usual
         self.codes[:] = codes
@@ -248,13 +246,13 @@ class Background:
             np.take(self.components, self.sample, axis=1, out=self.sampled)
         self._refresh()
 
-    def _middles(self) -> Floats:
+    def _middles(self) -> Float32Array:
         """What stands for zero at each entry: black, and no colour."""
         middles = np.zeros(self.last.size, dtype=np.float32)
         middles[self.pixels :] = middle_of(self.last.dtype) * self.scale
         return middles
 
-    def _awake(self, near: Array) -> None:
+    def _awake(self, near: AnyArray) -> None:
         """Give components that have vanished, after a black start, a code by which they can learn when light comes."""
         if abs(self.codes[0]) > 1e-6:  # so it is but for a black start, and the rest takes time
             return
@@ -263,7 +261,7 @@ class Background:
             self.components[0] = self.sampled[0] = 0.0
             self.codes[0] = 0.5 * (self.pixels / 30.0) ** 0.25
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, AnyArray]:
         """All arrays, by their names."""
         return {part.name: value for part in fields(self) if isinstance(value := getattr(self, part.name), np.ndarray)}
 
@@ -271,16 +269,16 @@ class Background:
         """All numbers, by their names."""
         return {part.name: value for part in fields(self) if isinstance(value := getattr(self, part.name), int | float)}
 
-    def _layers(self, values: Array, atoms: Floats, n_layers: int, lam: float) -> None:
+    def _layers(self, values: AnyArray, atoms: Float32Array, n_layers: int, lam: float) -> None:
         if values.size:
             lam_star = self._penalty_for(values.size)
             frame_codes(values, self.scale, atoms, self.step, lam_star, lam, n_layers, self.codes, self.zeros)
 
-    def _entries(self, x: Array, apart: NDArray[np.bool_] | None) -> tuple[Array, Floats]:
+    def _entries(self, x: AnyArray, apart: BoolArray | None) -> tuple[AnyArray, Float32Array]:
         """The entries that codes are found from, with their atoms."""
         if apart is None and not self.spread.size:
             return x[: self.pixels], self.components
-        places: NDArray[Any] = self.spread
+        places: AnyArray = self.spread
         if apart is not None:
             places = places[~apart[places]] if places.size else np.flatnonzero(~apart)
         return x[places], np.take(self.components, places, axis=1)
@@ -320,7 +318,7 @@ class Background:
             zeros=self.zeros,
         )
 
-    def _system(self) -> NDArray[np.float64]:
+    def _system(self) -> Float64Array:
         """U'U + lam_* I, over the pixels that codes are found from."""
         atoms = np.take(self.components, self.spread, axis=1) if self.spread.size else self.components[:, : self.pixels]
         with suited_to(atoms.size):

@@ -1,11 +1,10 @@
 """A camera that moves, or a cut: the texture of the whole picture is another one, or lies elsewhere."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray, Float64Array
 from ...alignment.follower import Follower, Sighting
 from ...kernels.video_light import compare_textures
 from ._format import FrameFormat
@@ -31,7 +30,7 @@ EXPLAINED = 0.5
 """Of the pixels by which it is looked for, so many have to agree."""
 
 
-def lost_between(one: NDArray[Any], other: NDArray[Any], form: FrameFormat) -> float:
+def lost_between(one: AnyArray, other: AnyArray, form: FrameFormat) -> float:
     """Of the cells with texture in the brightness of two rows, the share that looks different.
 
     With variances v, w and covariance c of the two over a cell, it is lost if c <= 0 or c^2 < LOST v w. 0 where hardly
@@ -63,13 +62,13 @@ class CameraWatch:
 
     def __post_init__(self) -> None:
         self._follower: Follower | None = None
-        self._last: NDArray[np.float64] | None = None
+        self._last: Float64Array | None = None
 
     def calm(self) -> None:
         """Take in a frame that does not deviate widely."""
         self.strikes, self._follower, self._last = 0, None, None
 
-    def note(self, background: NDArray[Any], row: NDArray[Any], form: FrameFormat, *, in_sight: bool = True) -> bool:
+    def note(self, background: AnyArray, row: AnyArray, form: FrameFormat, *, in_sight: bool = True) -> bool:
         """Take in a frame that deviates widely, with the background; whether the camera has moved."""
         lost = lost_between(background, row, form) if in_sight else 1.0
         large = form.pixels >= LEAST_PIXELS
@@ -81,7 +80,7 @@ class CameraWatch:
         self.moves, self.moving = self.moves + 1, True
         return True
 
-    def _lies_elsewhere(self, background: NDArray[Any], row: NDArray[Any], form: FrameFormat) -> bool:
+    def _lies_elsewhere(self, background: AnyArray, row: AnyArray, form: FrameFormat) -> bool:
         """Whether the background as it was when frames began to deviate is found away from its place, and stays so."""
         if self._follower is None:
             self._follower = Follower(form.brightness_of(background).copy(), "similarity")

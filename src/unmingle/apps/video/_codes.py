@@ -1,15 +1,14 @@
 """How the codes of a frame are found where layers within a look will not do."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ..._validation import check_choice
 from ...core.encoder.encoder import Encoder
 from ._background import MOST_COMPONENTS, Background
 
-Array = NDArray[Any]
 How = Literal["layers", "exact"] | Encoder
 
 
@@ -26,7 +25,7 @@ def checked_encoder(encoder: How, stabilise: str | None) -> How:
 
 
 def encode_frame(
-    model: Background, how: How, x: Array, n_layers: int, known: Array | None, region: Array | None
+    model: Background, how: How, x: AnyArray, n_layers: int, known: AnyArray | None, region: AnyArray | None
 ) -> None:
     """Find the codes of a frame, exactly or by a network, or by layers that leave known foreground out."""
     apart = known

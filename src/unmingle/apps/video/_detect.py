@@ -1,17 +1,15 @@
 """The rule of the mask: from the codes of a frame to its foreground; its passes are in `kernels._video_detection`."""
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from ..._types import AnyArray, BoolArray, ByteArray
 from ...kernels.video_detection import Workspace, detect_in_frame
 from ._background import NOISE_SAMPLES, Background
 from ._format import FrameFormat
-
-Array = NDArray[Any]
 
 WEAK = 0.7
 """Deviations of so much of the threshold belong to the foreground if they are connected to it."""
@@ -53,14 +51,14 @@ def side_of_square(height: int) -> int:
 class Detection(NamedTuple):
     """What is seen in a frame."""
 
-    background: Array
+    background: AnyArray
     """(entries,)."""
-    mask: NDArray[np.bool_]
+    mask: BoolArray
     regions: list[list[int]]
     """Top, left, bottom, right and area of each."""
-    near: NDArray[np.uint8]
+    near: ByteArray
     """(pixels and places of a colour plane,): where foreground is or might be; overwritten by the next look."""
-    deviation: Array
+    deviation: AnyArray
     """(entries,): how far each entry is from the background; overwritten by the next look."""
     alike: float | None
     """Of the cells with texture that deviate, the share whose texture is still that of the background; None if none."""
@@ -70,7 +68,12 @@ class Detector:
     """Looks at frames of one size, in room that is kept from frame to frame."""
 
     def __init__(
-        self, form: FrameFormat, smoothing: int | None, least_area: int | None, drop_shadows: bool, region: Array | None
+        self,
+        form: FrameFormat,
+        smoothing: int | None,
+        least_area: int | None,
+        drop_shadows: bool,
+        region: AnyArray | None,
     ) -> None:
         self.format = form
         self.watched = form.pixels if region is None else max(1, int(np.count_nonzero(region)))
@@ -89,7 +92,7 @@ class Detector:
         )
         self.no_words = np.empty(0, dtype=np.uint64)
 
-    def detect(self, model: Background, x: Array, thresholds: tuple[float, float], n_layers: int) -> Detection:
+    def detect(self, model: Background, x: AnyArray, thresholds: tuple[float, float], n_layers: int) -> Detection:
         """Find the background and the mask of a frame; its codes by layers, if any, otherwise they are the model's."""
         form = self.format
         background, mask = np.empty(form.entries, dtype=form.dtype), np.empty((form.height, form.width), dtype=np.bool_)

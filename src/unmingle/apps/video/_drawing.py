@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Float64Array
 from ...media import BLUE, RED, Planes, middle_of
 from ...report import clock
 from ._events import EventPlace
@@ -77,7 +77,7 @@ class _Paper:
         else:
             self.picture = picture.copy()
 
-    def fill(self, left: int, top: int, right: int, bottom: int, colour: NDArray[np.float64]) -> None:
+    def fill(self, left: int, top: int, right: int, bottom: int, colour: Float64Array) -> None:
         """Paint a rectangle, as far as it is in the picture."""
         left, right = (min(max(0, side), self.width) for side in (left, right))
         top, bottom = (min(max(0, side), self.height) for side in (top, bottom))
@@ -94,14 +94,14 @@ class _Paper:
         else:
             self.picture[top:bottom, left:right] = (values if self.picture.ndim == 3 else luma).astype(dtype)
 
-    def frame(self, left: int, top: int, right: int, bottom: int, width: int, colour: NDArray[np.float64]) -> None:
+    def frame(self, left: int, top: int, right: int, bottom: int, width: int, colour: Float64Array) -> None:
         """Paint the edge of a rectangle."""
         self.fill(left, top, right, min(top + width, bottom), colour)
         self.fill(left, max(bottom - width, top), right, bottom, colour)
         self.fill(left, top, min(left + width, right), bottom, colour)
         self.fill(max(right - width, left), top, right, bottom, colour)
 
-    def write(self, text: str, left: int, top: int, point: int, colour: NDArray[np.float64]) -> None:
+    def write(self, text: str, left: int, top: int, point: int, colour: Float64Array) -> None:
         """Write digits on black."""
         width, height = (6 * len(text) + 1) * point, 9 * point
         left, top = min(max(0, left), max(0, self.width - width)), min(max(0, top), max(0, self.height - height))

@@ -11,8 +11,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import BoolArray
 from ...store import write_atomically
 from ._objects import FollowedObject, ObjectFollower, likeness
 from ._result import Separation
@@ -214,9 +214,7 @@ class EventFinder:
         ones if it showed that something is an event.
     """
 
-    def __init__(
-        self, gap: float, rate: float | None = None, regions: Mapping[str, NDArray[np.bool_]] | None = None
-    ) -> None:
+    def __init__(self, gap: float, rate: float | None = None, regions: Mapping[str, BoolArray] | None = None) -> None:
         self.gap, self.regions = gap, dict(regions or {})
         self.events: list[Event] = []
         self.sightings: list[tuple[int, EventPlace]] = []

@@ -6,12 +6,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._types import AnyArray, BoolArray, ByteArray
 from ..._validation import generator
 from ...kernels.video_learning import KNOWN
 from ...kernels.video_planes import planes_from_rgb, rgb_from_planes
 from ...media import Planes, check_pixels, described
 
-Array = NDArray[Any]
 Kind = Literal["grey", "colours", "planes"]
 
 MOST_PIXELS = 20_000
@@ -51,7 +51,7 @@ class FrameFormat:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, frame: Array | Planes) -> "FrameFormat":
+    def of(cls, frame: AnyArray | Planes) -> "FrameFormat":
         """That of a frame."""
         kind: Kind = "planes" if isinstance(frame, Planes) else "grey" if frame.ndim == 2 else "colours"
         return cls(kind, frame.shape[0], frame.shape[1], frame.dtype)
@@ -70,7 +70,7 @@ class FrameFormat:
             fitting = type(frame) is np.ndarray and frame.shape == self.shape and self.kind != "planes"
         return fitting and frame.dtype == self.dtype and frame.dtype.kind == "u" and frame.flags.carray
 
-    def row(self, frame: Array | Planes) -> Array:
+    def row(self, frame: AnyArray | Planes) -> AnyArray:
         """The numbers of a frame: its brightness and, of a coloured one, two planes of colour."""
         if isinstance(frame, Planes):
             return frame.values
@@ -80,23 +80,23 @@ class FrameFormat:
         planes_from_rgb(frame.reshape(-1), self.height, self.width, self.white, row)
         return row
 
-    def brightness_of(self, row: Array) -> Array:
+    def brightness_of(self, row: AnyArray) -> AnyArray:
         """The brightness of a row, (height, width); a view."""
         return row[: self.pixels].reshape(self.height, self.width)
 
-    def picture_of(self, row: Array) -> Any:
+    def picture_of(self, row: AnyArray) -> Any:
         """A row as a picture of the kind of the frames; red, green and blue are made when the answer is called."""
         if self.kind == "planes":
             return Planes(row, self.height, self.width)
         return row.reshape(self.shape) if self.kind == "grey" else lambda: self._colours(row)
 
-    def _colours(self, row: Array) -> Array:
+    def _colours(self, row: AnyArray) -> AnyArray:
         pixels = np.empty(self.shape, dtype=self.dtype)
         rgb_from_planes(row, self.height, self.width, self.white, pixels.reshape(-1))
         return pixels
 
 
-def checked_frame(frame: Any) -> Array | Planes:
+def checked_frame(frame: Any) -> AnyArray | Planes:
     """Return a frame as an array of one piece or as planes, or say what is wrong with it."""
     if isinstance(frame, Planes):
         values = check_pixels(frame.values[None], "The frame").reshape(-1)
@@ -105,7 +105,7 @@ def checked_frame(frame: Any) -> Array | Planes:
     return pixels if pixels.flags.carray else pixels.copy()
 
 
-def checked_region(region: Any) -> NDArray[np.bool_]:
+def checked_region(region: Any) -> BoolArray:
     """Return a region of interest as flags, or say what is wrong with it."""
     array = np.asarray(region)
     if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
@@ -118,7 +118,7 @@ def stride_of_rows(form: FrameFormat) -> int:
     return max(1, -(-form.pixels // MOST_PIXELS))
 
 
-def chosen_pixels(pixels: int, share: float, region: NDArray[np.bool_] | None, seed: int) -> NDArray[np.int32]:
+def chosen_pixels(pixels: int, share: float, region: BoolArray | None, seed: int) -> NDArray[np.int32]:
     """Pixels that codes are found from: a share of those of the region, in order; none means all."""
     chosen = np.arange(pixels, dtype=np.int32)
     if region is not None:
@@ -129,7 +129,7 @@ def chosen_pixels(pixels: int, share: float, region: NDArray[np.bool_] | None, s
     return np.empty(0, dtype=np.int32) if chosen.size == pixels else chosen
 
 
-def known_pixels(form: FrameFormat, known: Any) -> NDArray[np.bool_]:
+def known_pixels(form: FrameFormat, known: Any) -> BoolArray:
     """Return pixels that are known to be foreground as a row of flags, or say what is wrong with them."""
     array, size = np.asarray(known), (form.height, form.width)
     if array.shape != size:
@@ -137,7 +137,7 @@ def known_pixels(form: FrameFormat, known: Any) -> NDArray[np.bool_]:
     return array.astype(bool).reshape(-1)
 
 
-def mark_known(form: FrameFormat, near: NDArray[np.uint8], known: NDArray[np.bool_]) -> None:
+def mark_known(form: FrameFormat, near: ByteArray, known: BoolArray) -> None:
     """Mark known pixels, and the places of colour that belong to them, among those near foreground."""
     near[: form.pixels][known] = KNOWN
     if form.places:

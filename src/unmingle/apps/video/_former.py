@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray, Float64Array
 from ...media import BLUE, RED, Planes
 
 _TO_PLANES = np.array(
@@ -43,7 +43,7 @@ def with_planes(content: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _in_planes(row: NDArray[Any], height: int, width: int, how: NDArray[np.float64]) -> NDArray[Any]:
+def _in_planes(row: AnyArray, height: int, width: int, how: Float64Array) -> AnyArray:
     """A row of coloured pixels as a row of planes, each plane by its own weights of the channels."""
     picture = row.reshape(height, width, 3).astype(np.float64)
     even = np.pad(picture, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ...media import Planes, encode_jpeg
 from ._drawing import Place, with_boxes
 from ._events import COUNTING, Event
 from ._result import Separation
 
-Array = NDArray[Any]
 Rank = tuple[float, ...]
 T = TypeVar("T")
 
@@ -125,7 +124,7 @@ def _far_from(chosen: Sequence[Moment], pool: Sequence[Moment], count: int) -> l
     return more
 
 
-def reduced(picture: Any, width: int = WIDTH) -> Array:
+def reduced(picture: Any, width: int = WIDTH) -> AnyArray:
     """Means over squares of pixels, so that the picture is not wider than this; numbers in [0, 1]."""
     picture = picture.to_rgb() if isinstance(picture, Planes) else picture
     white = 1.0 if picture.dtype.kind in "fb" else float(np.iinfo(picture.dtype).max)

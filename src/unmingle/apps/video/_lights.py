@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._types import AnyArray, BoolArray, Float64Array
 from ._background import Background, white_of
 from ._detect import Detection
 from ._scene_change import EXPLAINED, JUMP, SceneChange, gain_and_offset
 
-Array = NDArray[Any]
 Places = NDArray[np.integer[Any]]
 
 MOST = 6
@@ -26,12 +26,12 @@ class Lights:
     They are judged by some entries, the probe: a picture explains those that it misses by less than ten of 255 steps.
     """
 
-    pictures: list[Array] = field(default_factory=list)
+    pictures: list[AnyArray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._probed = np.empty((0, 0), dtype=np.float32)
 
-    def keep(self, picture: Array, probe: Places, white: float) -> None:
+    def keep(self, picture: AnyArray, probe: Places, white: float) -> None:
         """Remember the background as it was before the light changed, in place of an older picture of that light."""
         shares = self._explained(picture, probe, white)
         if shares.size and shares.max() >= SAME:
@@ -40,8 +40,8 @@ class Lights:
         self._probed = np.empty((0, 0), dtype=np.float32)
 
     def recall(
-        self, x: Array, background: Array, probe: Places, white: float, apart: NDArray[np.bool_] | None
-    ) -> Array | None:
+        self, x: AnyArray, background: AnyArray, probe: Places, white: float, apart: BoolArray | None
+    ) -> AnyArray | None:
         """The picture that explains a frame clearly better than the background does; None if there is none.
 
         Entries set apart have no say.
@@ -54,26 +54,24 @@ class Lights:
         now = np.abs(background[probe].astype(np.float32) - x[probe]) < EXPLAINED * white
         return self.pictures[best] if shares[best] > _share(now[None], counted)[0] + JUMP else None
 
-    def _explained(
-        self, x: Array, probe: Places, white: float, counted: NDArray[np.bool_] | None = None
-    ) -> NDArray[np.float64]:
+    def _explained(self, x: AnyArray, probe: Places, white: float, counted: BoolArray | None = None) -> Float64Array:
         """The share of the probe of a frame that each picture explains."""
         if len(self._probed) != len(self.pictures):
             self._probed = np.stack([picture[probe] for picture in self.pictures]).astype(np.float32)
         return _share(np.abs(self._probed - x[probe]) < EXPLAINED * white, counted) if self.pictures else np.empty(0)
 
 
-def _share(near: NDArray[np.bool_], counted: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+def _share(near: BoolArray, counted: BoolArray | None) -> Float64Array:
     near = near if counted is None else near[:, counted]
     return np.count_nonzero(near, axis=1) / max(1, near.shape[1])
 
 
 def follow_light(
     model: Background,
-    x: Array,
+    x: AnyArray,
     detection: Detection,
     score: float,
-    known: NDArray[np.bool_] | None,
+    known: BoolArray | None,
     change: SceneChange,
     lights: Lights | None,
 ) -> bool:

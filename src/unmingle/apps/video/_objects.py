@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Float64Array
 from ._result import Box
 
-Boxes = NDArray[np.float64]
+Boxes = Float64Array
 """(n, 4): left, top, right and bottom of each."""
 
 MOST = 200
@@ -117,7 +117,7 @@ class ObjectFollower:
 class _Matching:
     """Which regions of a frame belong to which objects."""
 
-    def __init__(self, objects: list[FollowedObject], frame: int, regions: Boxes, areas: NDArray[np.float64]) -> None:
+    def __init__(self, objects: list[FollowedObject], frame: int, regions: Boxes, areas: Float64Array) -> None:
         self.objects, self.frame, self.regions, self.areas = objects, frame, regions, areas
         self.expected = np.array([one.predicted(frame) for one in objects]).reshape(-1, 4)
         self.owner: list[list[int]] = [[] for _ in regions]
@@ -146,7 +146,7 @@ class _Matching:
         self._gather()
         self._tell()
 
-    def _pair(self, scores: NDArray[np.float64]) -> None:
+    def _pair(self, scores: Float64Array) -> None:
         """One region for each object, one object for each region, the best pairs first."""
         pairs = np.argwhere(scores > 0.0)
         order = np.argsort(-scores[pairs[:, 0], pairs[:, 1]], kind="stable")
@@ -155,7 +155,7 @@ class _Matching:
                 self.main[i] = j
                 self.owner[j].append(i)
 
-    def _nearness(self) -> NDArray[np.float64]:
+    def _nearness(self) -> Float64Array:
         """Above 0 where a region of like size is not farther from where an object should be than that is large."""
         sizes, own = np.maximum(areas_of(self.expected), 1.0), np.maximum(areas_of(self.regions), 1.0)
         unlike = np.abs(np.log(own[None] / sizes[:, None])) / np.log(MOST_UNLIKE)
@@ -211,7 +211,7 @@ class _Matching:
         return sorted(free, key=lambda j: -self.areas[j])
 
 
-def overlaps(one: Boxes, other: Boxes) -> NDArray[np.float64]:
+def overlaps(one: Boxes, other: Boxes) -> Float64Array:
     """(n, m): areas that boxes share with others."""
     low = np.maximum(one[:, None, :2], other[None, :, :2])
     high = np.minimum(one[:, None, 2:], other[None, :, 2:])
@@ -224,12 +224,12 @@ def likeness(one: Boxes, other: Boxes) -> float:
     return shared / max(float(areas_of(np.stack([one, other])).sum()) - shared, 1.0)
 
 
-def areas_of(boxes: Boxes) -> NDArray[np.float64]:
+def areas_of(boxes: Boxes) -> Float64Array:
     """(n,)."""
     return np.asarray((boxes[:, 2:] - boxes[:, :2]).clip(0.0).prod(axis=1))
 
 
-def centres(boxes: Boxes) -> NDArray[np.float64]:
+def centres(boxes: Boxes) -> Float64Array:
     """(n, 2)."""
     return np.asarray(0.5 * (boxes[:, :2] + boxes[:, 2:]))
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import BoolArray
 from ...media import Planes
 
 State = Literal["starting", "watching", "adapting", "moving", "frozen"]
@@ -33,7 +33,7 @@ class Separation:
     """As it was given: an array, or `unmingle.media.Planes`."""
     _background: Any
     """The background, or a function that makes it when it is asked for."""
-    mask: NDArray[np.bool_]
+    mask: BoolArray
     """(height, width): where there is foreground."""
     boxes: tuple[Box, ...]
     """The connected regions of the mask, from top to bottom."""

@@ -1,10 +1,10 @@
 """Light that changes for the whole scene."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..._types import AnyArray, Float64Array
 
 JUMP = 0.03
 """So much more of the picture than usual deviates after a jump,"""
@@ -71,7 +71,7 @@ class SceneChange:
             self.usual += 0.05 * min(more, JUMP)
 
 
-def gain_and_offset(background: NDArray[Any], frame: NDArray[Any], white: float) -> tuple[float, float] | None:
+def gain_and_offset(background: AnyArray, frame: AnyArray, white: float) -> tuple[float, float] | None:
     """The light of a frame: frame = gain background + offset for most of some entries.
 
     None unless it explains clearly more of them than the background does as it is, with a gain of 1/4 to 4.
@@ -84,7 +84,7 @@ def gain_and_offset(background: NDArray[Any], frame: NDArray[Any], white: float)
     return (gain, offset) if 0.25 < gain < 4.0 and after > before + JUMP else None
 
 
-def robust_line(x: NDArray[np.float64], y: NDArray[np.float64], floor: float, rounds: int) -> tuple[float, float]:
+def robust_line(x: Float64Array, y: Float64Array, floor: float, rounds: int) -> tuple[float, float]:
     """Slope and offset of the line with the least sum of |y - slope x - offset|; no slope where x hardly varies.
 
     Iteratively reweighted least squares; residuals below ``floor`` weigh alike.

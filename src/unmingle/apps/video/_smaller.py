@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from ...media import Frame, MediaError, Planes, to_grey
 from ._result import Box, Separation
 from ._stream import Stream
@@ -40,7 +40,7 @@ def smaller(picture: Any, side: int) -> Any:
     return _means(picture, side, height, width)
 
 
-def _means(plane: NDArray[Any], side: int, height: int, width: int) -> NDArray[Any]:
+def _means(plane: AnyArray, side: int, height: int, width: int) -> AnyArray:
     is_float = plane.dtype.kind == "f"
     wide: Any = np.float32 if is_float else np.uint16 if plane.dtype == np.uint8 and side <= 16 else np.uint64
     missing = [(0, max(0, n * side - size)) for n, size in zip((height, width), plane.shape, strict=True)]
@@ -65,13 +65,13 @@ def larger(picture: Any, side: int, height: int, width: int) -> Any:
     return _squares(picture, side, height, width)
 
 
-def _squares(plane: NDArray[Any], side: int, height: int, width: int) -> NDArray[Any]:
+def _squares(plane: AnyArray, side: int, height: int, width: int) -> AnyArray:
     rows = np.minimum(np.arange(height) // side, plane.shape[0] - 1)
     columns = np.minimum(np.arange(width) // side, plane.shape[1] - 1)
     return np.ascontiguousarray(plane[:, columns][rows])
 
 
-def like(picture: NDArray[Any], frame: Any) -> Any:
+def like(picture: AnyArray, frame: Any) -> Any:
     """A picture, grey or in colours, in the kind and type of a frame."""
     white = np.iinfo(picture.dtype).max if picture.dtype.kind == "u" else 1.0
     if frame.ndim == 2:

@@ -210,9 +210,7 @@ def _laid_mask(
     out = np.empty((form.height, form.width), dtype=np.bool_)
     flat = out.reshape(-1)
     words = np.empty(0, np.uint64) if form.width % 8 else flat.view(np.uint64)
-    regions = lay_mask_back(
-        mask, form.height, form.width, matrix, is_shift(matrix), rows, flat, words, max(1, least)
-    )
+    regions = lay_mask_back(mask, form.height, form.width, matrix, is_shift(matrix), rows, flat, words, max(1, least))
     return out, regions.tolist()
 
 

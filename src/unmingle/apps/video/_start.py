@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray, Float32Array, Float64Array
 from ...kernels.robust import column_medians
-
-Array = NDArray[Any]
-Floats = NDArray[np.float32]
 
 _CHUNK = 1 << 12
 _FEW = 64
@@ -29,7 +26,7 @@ class NumbersOfCamera(NamedTuple):
     pixels: int
     """Entries of brightness; those of colour follow."""
 
-    def read(self, rows: Array, part: slice) -> Floats:
+    def read(self, rows: AnyArray, part: slice) -> Float32Array:
         """Some entries, either all of brightness or all of colour."""
         values = rows[:, part] * np.float32(self.scale)
         return values if part.stop <= self.pixels else values - np.float32(self.middle)
@@ -46,8 +43,8 @@ class NumbersOfCamera(NamedTuple):
 
 
 def first_background(
-    rows: Array, camera: NumbersOfCamera, n_components: int, least_noise: float
-) -> tuple[Floats, NDArray[np.float64]]:
+    rows: AnyArray, camera: NumbersOfCamera, n_components: int, least_noise: float
+) -> tuple[Float32Array, Float64Array]:
     """Components and codes of a few frames: one sweep of (2), from the median of every pixel.
 
     With the median d of each pixel over time, cleaned frames C = d + clip(X - d, -lam, lam) and the singular values of
@@ -93,7 +90,7 @@ def first_background(
     return components, V * np.sqrt(sigma)
 
 
-def typical_row(rows: Array) -> Array:
+def typical_row(rows: AnyArray) -> AnyArray:
     """The median of each entry over some rows, of their type."""
     middle = np.empty_like(rows[0])
     for start in range(0, middle.size, _CHUNK):
@@ -103,7 +100,7 @@ def typical_row(rows: Array) -> Array:
     return middle
 
 
-def noise_around(rows: Array, camera: NumbersOfCamera, components: Floats, codes: Array) -> Floats:
+def noise_around(rows: AnyArray, camera: NumbersOfCamera, components: Float32Array, codes: AnyArray) -> Float32Array:
     """The standard deviation of each entry from the background, by its median over the frames."""
     noise = np.empty(rows.shape[1], dtype=np.float32)
     narrow = codes.astype(np.float32)
@@ -113,7 +110,7 @@ def noise_around(rows: Array, camera: NumbersOfCamera, components: Floats, codes
     return noise
 
 
-def _medians(rows: Array) -> Floats:
+def _medians(rows: AnyArray) -> Float32Array:
     if len(rows) > _FEW:
         return np.median(rows, axis=0).astype(np.float32)
     medians = np.empty(rows.shape[1], dtype=np.float32)
@@ -121,11 +118,11 @@ def _medians(rows: Array) -> Floats:
     return medians
 
 
-def _cleaned(values: Floats, middle: Floats, bound: np.float32) -> Floats:
+def _cleaned(values: Float32Array, middle: Float32Array, bound: np.float32) -> Float32Array:
     return np.asarray(middle + np.clip(values - middle, -bound, bound), dtype=np.float32)
 
 
-def _typical_noise(rows: Array, camera: NumbersOfCamera) -> float:
+def _typical_noise(rows: AnyArray, camera: NumbersOfCamera) -> float:
     """The deviation of pixels from their median over time that is typical of the whole picture."""
     some = rows[:, : camera.pixels : max(1, camera.pixels // 10_000)] * np.float32(camera.scale)
     return float(np.median(np.abs(some - np.median(some, axis=0)))) / _MEDIAN_OF_NOISE

@@ -4,11 +4,11 @@ from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import store
 from ..._schema import LEAST, Rule
 from ..._threads import suited_to
+from ..._types import AnyArray
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
 from ...core.encoder.encoder import Encoder
 from ...core.encoder.stored import MOST_LAYERS
@@ -23,8 +23,6 @@ from ._result import Box, Separation, State
 from ._scene_change import SceneChange
 from ._stabiliser import STABILISERS, Stabiliser, View
 from ._storing import KIND, SETTINGS, restored, schema_of, to_store
-
-Array = NDArray[Any]
 
 LEARN_EVERY = 2
 """Frames from one that is learnt to the next."""
@@ -148,7 +146,7 @@ class Stream:
         self._scene_change = SceneChange()
         self._lights = Lights()
         self._camera = CameraWatch()
-        self._first: list[Array] = []
+        self._first: list[AnyArray] = []
         self._model: Background | None = None
 
     @property
@@ -249,7 +247,14 @@ class Stream:
         return self
 
     def _separated(
-        self, model: Background, frame: Array | Planes, index: int, time: float, known: Array | None, *, learn: bool
+        self,
+        model: Background,
+        frame: AnyArray | Planes,
+        index: int,
+        time: float,
+        known: AnyArray | None,
+        *,
+        learn: bool,
     ) -> Separation:
         detector = self._ready_detector()
         view = self._stabiliser.look(detector.format.row(frame), detector.format)
@@ -291,7 +296,7 @@ class Stream:
         self._lights = Lights()
         return True
 
-    def _learn(self, model: Background, x: Array, detection: Detection, score: float, index: int) -> None:
+    def _learn(self, model: Background, x: AnyArray, detection: Detection, score: float, index: int) -> None:
         adapting = self._scene_change.left > 0
         frames = max(1, min(index - self._learnt_at, LEARN_EVERY))
         self._learnt_at = index
@@ -306,7 +311,7 @@ class Stream:
         """The share of the region of interest that is foreground."""
         return sum([region[4] for region in regions]) / self._ready_detector().watched
 
-    def _collect(self, frame: Array | Planes, index: int, time: float) -> Separation:
+    def _collect(self, frame: AnyArray | Planes, index: int, time: float) -> Separation:
         """Keep a frame until there are enough of them to learn the first background."""
         form, row = self._ready_detector().format, self._copied_row(frame)
         if self._camera.moving and self._first:
@@ -320,7 +325,7 @@ class Stream:
         empty = np.zeros((form.height, form.width), dtype=bool)
         return Separation(index, time, frame, form.picture_of(row.copy()), empty, (), 0.0, state)
 
-    def _begin(self, rows: Array) -> None:
+    def _begin(self, rows: AnyArray) -> None:
         form = self._ready_detector().format
         encoder = self.encoder if isinstance(self.encoder, Encoder) else None
         if encoder is not None and encoder.components.shape[1] != rows.shape[1]:
@@ -337,10 +342,10 @@ class Stream:
         assert self._detector is not None
         return self._detector
 
-    def _copied_row(self, frame: Array | Planes) -> Array:
+    def _copied_row(self, frame: AnyArray | Planes) -> AnyArray:
         return np.array(self._ready_detector().format.row(frame))
 
-    def _checked(self, frame: Any) -> Array | Planes:
+    def _checked(self, frame: Any) -> AnyArray | Planes:
         """Return a frame of the size and type of all frames, or say what is wrong with it."""
         detector = self._detector
         if detector is not None and detector.format.fits(frame):

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from ... import load, store
+from ..._types import BoolArray
 from ...apps.video import Stream
 from ...core.encoder.encoder import Encoder
 from ...media import IMAGE_RATE, Frame, read_image, read_pixels
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class StreamOptions:
         regions = {f"--region {name}": path for name, path in (self.region or {}).items()}
         return {"--encoder": self.encoder, "--background-image": self.background_image, **regions}
 
-    def named_regions(self) -> dict[str, Flags]:
+    def named_regions(self) -> dict[str, BoolArray]:
         """The regions that have a name of their own."""
         return {name: read_region(path) for name, path in (self.region or {}).items() if name != str(path)}
 
@@ -126,9 +124,9 @@ def named_images(texts: Sequence[str]) -> dict[str, Path]:
     return found
 
 
-def union_of(regions: Mapping[str, Path]) -> Flags:
+def union_of(regions: Mapping[str, Path]) -> BoolArray:
     """All that is white in one picture or another."""
-    whole: Flags | None = None
+    whole: BoolArray | None = None
     for path in regions.values():
         flags = read_region(path)
         if whole is not None and flags.shape != whole.shape:
@@ -142,7 +140,7 @@ def union_of(regions: Mapping[str, Path]) -> Flags:
     return whole
 
 
-def read_region(path: Path) -> Flags:
+def read_region(path: Path) -> BoolArray:
     """Read where to look from a picture: where it is white."""
     region = read_image(path) > 0.5
     if not region.any():

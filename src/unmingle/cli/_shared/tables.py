@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._numpy_files import DamagedError, map_npy
+from ..._types import AnyArray
 from ..._validation import require
 from ...apps.tables import TableError, framed, read_table
 from ...media import SizesDifferError, read_images
-
-Array = NDArray[Any]
 
 
 class Samples(NamedTuple):
@@ -57,7 +55,7 @@ def read_samples(path: Path, size: tuple[int, int] | None = None, *, nonnegative
 
 def read_parts(
     background: Path, foreground: Path, shape: tuple[int, ...], size: tuple[int, int] | None = None
-) -> Array:
+) -> AnyArray:
     """Read the true parts of samples, an array of shape (n, 2, m).
 
     Parameters

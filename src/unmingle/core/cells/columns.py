@@ -1,13 +1,9 @@
 """How large the entries of a column are, whatever stands out in it."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..penalties import NORMAL_MAD
-
-Array = NDArray[np.floating[Any]]
 
 
 def column_scales(X: Array) -> Array:

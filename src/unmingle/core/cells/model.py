@@ -1,14 +1,12 @@
 """What tells which cells of a row stand out: components without penalties, and the noise of every column."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array, BoolArray
 from ..linalg.systems import solvable
 from .tails import TailLaws
-
-Array = NDArray[np.floating[Any]]
 
 HUBER, REJECT = 1.345, 4.0
 """In standard deviations: where weights begin to fall, and where cells are left out."""
@@ -87,7 +85,7 @@ class CellModel(NamedTuple):
         """v_j' C_i v_j / sigma_j^2 for each cell: by how much it tells its own expectation."""
         return C.reshape(len(C), -1) @ _products(self.components / self.noise).T
 
-    def probabilities(self, deviations: Array, known: NDArray[np.bool_]) -> Array:
+    def probabilities(self, deviations: Array, known: BoolArray) -> Array:
         """How probable such deviations are as noise."""
         return self.laws.probabilities(deviations, known, one_sided=self.nonnegative)
 

@@ -1,18 +1,15 @@
 """A low-rank part freed of its penalties: robust factor analysis, starting from what was found with them."""
 
 from math import erf, exp, pi, sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..linalg.norms import leading_direction
 from ..linalg.systems import solvable
 from .columns import column_scales
 from .model import FULL, HARD, SOFT, CellModel, Refit, blocks, cell_weights, nonnegative_codes, standard_deviations
 from .tails import TailLaws
-
-Array = NDArray[np.floating[Any]]
 
 _CLIP = 3.0
 """Standard deviations within which noise is measured."""

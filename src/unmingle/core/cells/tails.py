@@ -1,12 +1,11 @@
 """Which deviations are more than noise, when noise has heavier tails than the normal law."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, stdtr, stdtrit
 
-Array = NDArray[np.floating[Any]]
+from ..._types import Array, BoolArray
 
 _DEGREES = np.array([7.0, 8.5, 11.0, 16.0, 30.0, 100.0, 1e6])
 """Of freedom, of the laws that are tried: from rather heavy tails to those of the normal law."""
@@ -28,7 +27,7 @@ class TailLaws(NamedTuple):
     """(m,): scales, in standard deviations."""
 
     @classmethod
-    def of(cls, deviations: Array, known: NDArray[np.bool_]) -> "TailLaws":
+    def of(cls, deviations: Array, known: BoolArray) -> "TailLaws":
         """Fit the laws.
 
         The width of a law is that of the median deviation. Its degrees of freedom make the deviations below 5 most
@@ -50,7 +49,7 @@ class TailLaws(NamedTuple):
             found.append((_DEGREES[best], widths[best]))
         return cls(*np.array(found, np.float64).reshape(-1, 2).T)
 
-    def probabilities(self, deviations: Array, known: NDArray[np.bool_], *, one_sided: bool = False) -> Array:
+    def probabilities(self, deviations: Array, known: BoolArray, *, one_sided: bool = False) -> Array:
         """How probable it is that noise alone deviates as far, or as far upwards; 1 where nothing is known.
 
         Parameters
@@ -81,7 +80,7 @@ def _likelihoods(sizes: Array) -> tuple[Array, Array]:
     return constant - half * powers, scales
 
 
-def flagged(probabilities: Array, known: NDArray[np.bool_], false_share: float) -> NDArray[np.bool_]:
+def flagged(probabilities: Array, known: BoolArray, false_share: float) -> BoolArray:
     """Cells that stand out, so many that about this share of them is noise (Benjamini and Hochberg).
 
     Parameters

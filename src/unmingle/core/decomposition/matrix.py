@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._frames import is_frame
 from ..._threads import suited_to
+from ..._types import Array
 from ..._validation import (
     as_floats,
     check_choice,
@@ -26,8 +27,6 @@ from ..linalg.units import Units
 from ..penalties import Penalties, penalty_limits
 from .parts import Decomposition, in_units, without_bias
 from .problem import ITERATES, Problem
-
-Array = NDArray[np.floating[Any]]
 
 
 def decompose(

@@ -6,16 +6,14 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._frames import like_frame
 from ..._threads import suited_to
+from ..._types import AnyArray, Array
 from ..._validation import check_share
 from ..cells.model import CellModel, Refit
 from ..cells.refit import refit
 from ..cells.tails import flagged
-
-Array = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +143,7 @@ class Decomposition:
                 return self._cells.refit_rows(self._X, self.codes @ self.components)
             return refit(self._X, self.codes, self.components, at_most=self._at_most)
 
-    def _like_input(self, part: NDArray[Any]) -> Any:
+    def _like_input(self, part: AnyArray) -> Any:
         if self._frame is None:
             return part
         return like_frame(self._frame, part)

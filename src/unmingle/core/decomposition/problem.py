@@ -6,8 +6,8 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..iterate import Callback, run
 from ..linalg.low_rank import LowRank
 from ..linalg.units import Units
@@ -18,8 +18,6 @@ from ..solvers.criteria import GapCriterion, PursuitCriterion
 from ..solvers.pcp import pcp
 from ..solvers.proximal import proximal
 from .parts import Decomposition, signed
-
-Array = NDArray[np.floating[Any]]
 
 ITERATES = {"proximal": proximal, "alternating": alternating}
 """Solvers of (2) and (4), by their names."""
@@ -110,9 +108,7 @@ class Problem:
     def _pursued(self, X: Array) -> LowRank:
         """The low-rank part of (1): where there is no noise, and penalties are tiny, the best to start (2) from."""
         lam, tol = thresholds(1 / sqrt(max(X.shape)), X), max(self.tol, 1e-4)
-        found = run(
-            pcp(X, lam, 0.0, rng=self.rng), PursuitCriterion(X, lam, 0.0, tol), tol=tol, max_iter=self.max_iter
-        )
+        found = run(pcp(X, lam, 0.0, rng=self.rng), PursuitCriterion(X, lam, 0.0, tol), tol=tol, max_iter=self.max_iter)
         return found.state.low_rank.astype(X.dtype)
 
     def _answer(

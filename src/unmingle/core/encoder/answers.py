@@ -1,17 +1,14 @@
 """Exact answers to the problem of an encoder, and how much samples may count that it answers badly."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..prox import soft_threshold
 from ..solvers.nonnegative import nonnegative_newton
 from ..solvers.projection import newton
 from .encoder import Encoder
-
-Array = NDArray[np.floating[Any]]
 
 _LAYERS_TO_THE_END = 1000
 """Layers after which an untrained encoder of signed codes has arrived, where Newton's method does not apply."""

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray
 from .encoder import Encoder
 from .sequence import SequenceEncoder
 
@@ -62,7 +62,7 @@ def departure(encoder: Encoder) -> float:
     )
 
 
-def relative_difference(one: NDArray[Any], other: NDArray[Any]) -> float:
+def relative_difference(one: AnyArray, other: AnyArray) -> float:
     """The largest difference of two arrays, relative to the largest entry of the second.
 
     Parameters

@@ -7,10 +7,10 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import store
 from ..._schema import Rule
+from ..._types import Array
 from ..._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive, within_range
 from ...kernels.encoder import encode_layers
 from ..linalg.memory import empty_apart
@@ -18,8 +18,6 @@ from ..linalg.units import Units
 from ..objective import projection, projection_gap
 from .layers import Layers, Signs, propagate
 from .stored import ENCODER, MOST_LAYERS
-
-Array = NDArray[np.floating[Any]]
 
 STRUCTURES = ("low_rank", "full")
 BACKENDS = ("numba", "numpy")

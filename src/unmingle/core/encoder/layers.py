@@ -4,11 +4,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..linalg.low_rank import ridge_encoder
-
-Array = NDArray[np.floating[Any]]
 
 
 class Layers(NamedTuple):

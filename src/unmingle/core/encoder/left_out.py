@@ -1,16 +1,12 @@
 """Samples as they look to components that were not fitted to them."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..solvers.nonnegative import nonnegative_components, nonnegative_newton
 from .answers import exact_answer
 from .encoder import Encoder
 from .layers import clip_towards
-
-Array = NDArray[np.floating[Any]]
 
 _FOLDS, _ROUNDS, _GAP = 4, 20, 1e-4
 """Parts of the samples, alternations without one of them, and gap of codes on the way."""

@@ -3,12 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from ..._types import Array
 from .systems import solvable
-
-Array = NDArray[np.floating[Any]]
 
 
 class LowRank(NamedTuple):

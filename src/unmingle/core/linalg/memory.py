@@ -4,9 +4,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.floating[Any]]
+from ..._types import Array
 
 _ROOM = 512
 """Bytes: more than the longest vectors hold that a compiled loop takes at once, four of 64."""

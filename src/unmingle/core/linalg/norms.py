@@ -1,13 +1,10 @@
 """Spectral norms: bounds that are proven, and estimates."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-Array = NDArray[np.floating[Any]]
+from ..._types import Array, Float64Array
 
 _GRAM_UP_TO = 2048
 """Up to this smaller side the spectral norm is bounded through the Gram matrix, beyond by Lanczos,"""
@@ -61,7 +58,7 @@ def spectral_norm_bound(R: Array) -> float:
     return scale * float(np.sqrt(bound + rounding))
 
 
-def gram_of_shorter_side(M: Array, scale: float = 1.0) -> NDArray[np.float64]:
+def gram_of_shorter_side(M: Array, scale: float = 1.0) -> Float64Array:
     """M M' or M'M, whichever is smaller, of M / scale, in float64 by blocks of the longer side: n m min(n, m) flops."""
     tall = M if M.shape[0] >= M.shape[1] else M.T
     gram = np.zeros((tall.shape[1], tall.shape[1]))
@@ -73,7 +70,7 @@ def gram_of_shorter_side(M: Array, scale: float = 1.0) -> NDArray[np.float64]:
     return gram
 
 
-def _leading_eigenvector(gram: NDArray[np.float64]) -> NDArray[np.float64]:
+def _leading_eigenvector(gram: Float64Array) -> Float64Array:
     start = np.random.default_rng(0).standard_normal((len(gram),))
     try:
         v = eigsh(gram, k=1, tol=1e-3, v0=start, maxiter=50)[1][:, 0]
@@ -82,7 +79,7 @@ def _leading_eigenvector(gram: NDArray[np.float64]) -> NDArray[np.float64]:
     return v / np.linalg.norm(v)
 
 
-def _bound_eigenvalues(gram: NDArray[np.float64], guess: float, slack: float) -> tuple[float, NDArray[np.float64]]:
+def _bound_eigenvalues(gram: Float64Array, guess: float, slack: float) -> tuple[float, Float64Array]:
     """A proven bound at least ``slack`` above a guess, and the Cholesky factor that proves it."""
     while True:
         bound = (1 + slack) * guess

@@ -1,11 +1,8 @@
 """Small symmetric systems that rounding may have made singular."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.floating[Any]]
+from ..._types import Array
 
 _SMALLEST = 1e-12
 """Eigenvalues at least, as a share of their sum."""

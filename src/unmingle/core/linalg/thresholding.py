@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from ..._types import Array
 from .low_rank import LowRank
 from .norms import gram_of_shorter_side
-
-Array = NDArray[np.floating[Any]]
 
 _KNOWN_FROM = 1e-7
 """Share of the largest singular value from which on others are known from their squares."""

@@ -5,9 +5,8 @@ from math import frexp
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.floating[Any]]
+from ..._types import Array
 
 _DOUBLE = np.dtype(np.float64)
 _RANGES = {np.dtype(kind): (float(np.finfo(kind).tiny), float(np.finfo(kind).max)) for kind in ("f4", "f8")}

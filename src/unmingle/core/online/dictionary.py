@@ -5,9 +5,9 @@ from math import sqrt
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from ..._types import Array, BoolArray
 from ..encoder.encoder import Encoder
 from ..linalg.systems import solvable
 from ..linalg.units import Units
@@ -15,8 +15,6 @@ from ..solvers.nonnegative import nonnegative_newton
 from ..solvers.projection import newton as newton_solvers
 from .nonnegative import nonnegative_step, scale_atoms
 from .statistics import Balanced, Statistics, balance, block_coordinate_step, direct_step, recursive_step
-
-Array = NDArray[np.floating[Any]]
 
 _EXACT = 1e-4
 """Relative gap to which samples are encoded for learning."""
@@ -73,9 +71,7 @@ class Dictionary:
         energy = float(np.sum(self.statistics.A * (self.components @ self.components.T)))
         return sqrt(max(energy, 0.0) / (self.window * self.n_features))
 
-    def encode(
-        self, X: Array, near: NDArray[np.bool_], lam_star: float, lam: Array, n_layers: int | None = None
-    ) -> Array:
+    def encode(self, X: Array, near: BoolArray, lam_star: float, lam: Array, n_layers: int | None = None) -> Array:
         """Codes (5): from the last code where that is near, since it explains most of a sample; else from nothing.
 
         By so many passes of Algorithm 1; None: exactly.

@@ -2,18 +2,16 @@
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array, Float64Array
 from ..decomposition.parts import Decomposition
 from ..linalg.units import Units
 from ..penalties import NORMAL_MAD, from_noise, noise_floor, nonnegative_from_noise
 
 __all__ = ["NoiseTracker", "noise_and_floor"]
 
-Array = NDArray[np.floating[Any]]
 
 _FADE = 2.0
 """In a stream of age t the weight of a sample of age a is about (1 - a/t)^2, and all weights add up to t/3."""
@@ -89,7 +87,7 @@ class NoiseTracker:
         else:
             self.age += n
 
-    def forgetting(self, n: int) -> NDArray[np.float64]:
+    def forgetting(self, n: int) -> Float64Array:
         """Factors of the next n samples: age / (age + 2), so that the window is a third of the age."""
         ages = self.age + np.arange(n)
         return ages / (ages + _FADE)

@@ -1,16 +1,12 @@
 """Learning nonnegative components from sums: the step, the scale of atoms, and how far the problem is from solved."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..solvers.nonnegative import nonnegative_components
 from .statistics import Balanced, Statistics
 
 __all__ = ["nonnegative_direction", "nonnegative_misfit", "nonnegative_step", "scale_atoms"]
-
-Array = NDArray[np.floating[Any]]
 
 
 def nonnegative_step(statistics: Statistics, components: Array, lam_star: float, passes: int = 4) -> Array:

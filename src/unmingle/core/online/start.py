@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..._validation import check_matrix, generator
 from ..decomposition.matrix import solve
 from ..decomposition.parts import Decomposition
@@ -16,8 +16,6 @@ from ..objective import nonnegative_stationarity
 from ..penalties import from_noise, noise_level, nonnegative_from_noise, outlier_penalty_beside
 from ..solvers.nmf import nmf
 from .statistics import Statistics
-
-Array = NDArray[np.floating[Any]]
 
 _ROOTS = (2.0**-500, 2.0**500)
 """The root of the units at the extremes, where their square can still be inverted."""

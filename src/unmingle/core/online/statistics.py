@@ -9,19 +9,19 @@ The dictionary that minimises (4) for them solves (A + lam_* I) U' = B, equation
 past fading by ``forgetting`` at every sample, and over machines.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
 
+from ..._types import Array, BoolArray, Float64Array
 from ..linalg.systems import solvable
 from ..linalg.units import Units
 
 __all__ = ["Balanced", "Statistics", "balance", "block_coordinate_step", "direct_step", "recursive_step"]
 
-Array = NDArray[np.floating[Any]]
-Matrix = NDArray[np.float64]
+Matrix = Float64Array
 
 _LOST = 1e-9
 """Directions below this share of the strongest are rounding."""
@@ -94,7 +94,7 @@ class Statistics(NamedTuple):
         """Sums for the codes ``s @ change`` instead of s."""
         return self._replace(A=change.T @ self.A @ change, B=change.T @ self.B)
 
-    def select(self, kept: NDArray[np.bool_]) -> "Statistics":
+    def select(self, kept: BoolArray) -> "Statistics":
         """Sums for some of the codes."""
         return self._replace(A=self.A[np.ix_(kept, kept)], B=self.B[kept])
 

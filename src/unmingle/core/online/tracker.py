@@ -6,8 +6,8 @@ from math import sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array, BoolArray, Float64Array, IndexArray
 from ...kernels.stream import cleaning_pass
 from ..decomposition.parts import Decomposition
 from ..decomposition.problem import refuse_vanishing
@@ -22,8 +22,6 @@ from .settings import TrackerSettings
 from .start import robust_start, summary_of, units_of, without_empty_rows
 from .statistics import Statistics
 from .stored import from_store, to_store
-
-Array = NDArray[np.floating[Any]]
 
 _SOLVED = 1e-2
 """Tolerance of the first solution, which later samples improve."""
@@ -92,7 +90,7 @@ class Tracker:
     settings: TrackerSettings
     rng: np.random.Generator
     dictionary: Dictionary
-    reach: NDArray[np.float64]
+    reach: Float64Array
     """(m,): how much wider than the outlier penalty the bound on deviations is, 1 or more."""
     waiting: Array
     """Samples not learnt from yet: those of the start, or strangers."""
@@ -108,7 +106,7 @@ class Tracker:
     noise: NoiseTracker = field(default_factory=NoiseTracker)
     n_seen: int = 0
     n_jumps: int = 0
-    _some: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp), repr=False)
+    _some: IndexArray = field(default_factory=lambda: np.zeros(0, np.intp), repr=False)
 
     @classmethod
     def fresh(cls, settings: TrackerSettings, n_features: int, dtype: Any, rng: np.random.Generator) -> Self:
@@ -400,6 +398,6 @@ class Tracker:
         return cls(settings=settings, **from_store(content, settings.dictionary_step))
 
 
-def _mostly_above(deviations: Array, limit: float) -> NDArray[np.bool_]:
+def _mostly_above(deviations: Array, limit: float) -> BoolArray:
     """Rows most of whose known entries are above a limit."""
     return 2 * np.count_nonzero(deviations > limit, axis=1) > np.count_nonzero(~np.isnan(deviations), axis=1)

@@ -3,16 +3,12 @@
 from math import inf, isnan, log, nan, sqrt
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..._types import Array
 from ..objective import Certificate, certify_splitting, certify_unconstrained, nonnegative_stationarity, stationarity
 from .nmf import Factors
 from .pcp import Pursuit, certify_pursuit
 from .splitting import Split
 from .sweeps import Sweep
-
-Array = NDArray[np.floating[Any]]
 
 _SMALL = 2**15
 """Entries up to which a certificate costs next to nothing."""

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.floating[Any]]
+from ..._types import Array
 
 _KEPT = 5
 """Sweeps before the last that Anderson's extrapolation looks at."""

@@ -3,17 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ...kernels.factors import nonnegative_descent, nonnegative_sweep
 from .extrapolation import Extrapolation
 from .nmf_start import starting_components
 from .nonnegative import nonnegative_newton
-
-Array = NDArray[np.floating[Any]]
 
 _ROUNDS = 4
 """Times that codes, and components, go down for one look at the data."""

@@ -1,13 +1,9 @@
 """Where nonnegative factorisation starts from."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..linalg.thresholding import WarmSubspace
-
-Array = NDArray[np.floating[Any]]
 
 _USUAL = 5.0
 """Entries beyond so many times the median of their feature are cut for the start: they may be outliers."""

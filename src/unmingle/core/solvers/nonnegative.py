@@ -1,16 +1,13 @@
 """Solver of the robust projection (5) of samples onto given components, with nonnegative codes."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ...kernels.factors import nonnegative_descent
 from ...kernels.nonnegative import nonnegative_projection
 from .projection import Projection
-
-Array = NDArray[np.floating[Any]]
 
 
 def nonnegative_newton(
@@ -75,9 +72,7 @@ def nonnegative_newton(
     all_in.flat[:: q + 1] += lam_star
     while True:
         gap = np.empty(n)
-        nonnegative_projection(
-            X, atoms, components, all_in, lam_star, lam, below, codes, gap, cold, tol, max_steps
-        )
+        nonnegative_projection(X, atoms, components, all_in, lam_star, lam, below, codes, gap, cold, tol, max_steps)
         yield Projection(codes.copy(), gap)
         cold = False
 

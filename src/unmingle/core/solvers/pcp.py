@@ -3,18 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ...kernels.matrix import clipped_norm, multiplier_sweep
 from ..linalg.low_rank import LowRank
 from ..linalg.thresholding import WarmSubspace
 from ..objective import Certificate, certify_constrained, certify_splitting
 from .splitting import Split, is_high, splitting
-
-Array = NDArray[np.floating[Any]]
 
 _GROWTH = 1.5
 """Factor of mu in a step."""

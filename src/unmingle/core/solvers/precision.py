@@ -3,14 +3,10 @@
 Steps in float32 take half the time. What they lead to is judged in the precision of the data, `_criteria.py`.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..linalg.low_rank import LowRank
-
-Array = NDArray[np.floating[Any]]
 
 _LARGE = 2**17
 """Entries from which on shorter numbers pay."""

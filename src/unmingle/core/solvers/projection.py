@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array, IndexArray
 from ...kernels.newton import newton_projection
 from ...kernels.samples import alternation_pass
 from ..linalg.low_rank import ridge_encoder
-
-Array = NDArray[np.floating[Any]]
 
 _FEWEST, _FEATURES_PER_ATOM = 200, 20
 _ROUGH = 0.1
@@ -130,7 +127,7 @@ def newton(
 
 
 @cache
-def some_features(m: int, count: int) -> NDArray[np.intp]:
+def some_features(m: int, count: int) -> IndexArray:
     """A fixed random choice of ``count`` out of m features, in their order; all of them if there are no more."""
     return np.sort(np.random.default_rng(0).permutation(m)[:count])
 

@@ -1,15 +1,12 @@
 """Solver of the unconstrained convex problem (2)."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ..linalg.low_rank import LowRank
 from .sweeps import Sweep, sweeps
-
-Array = NDArray[np.floating[Any]]
 
 
 def proximal(

@@ -10,14 +10,12 @@ from math import exp, inf, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ...kernels.matrix import splitting_sweep
 from ..linalg.low_rank import LowRank
 from ..linalg.thresholding import gram_threshold
 from .precision import Working
-
-Array = NDArray[np.floating[Any]]
 
 _SHARE, _SIDE = 1 / 6, 48
 """The rank is high from this share of the shorter side on at the latest, unless that is shorter than this."""

@@ -6,16 +6,14 @@ from math import inf, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import Array
 from ...kernels.matrix import huber_sums, huber_sweep
 from ..linalg.low_rank import LowRank
 from ..linalg.memory import empty_apart
 from ..linalg.thresholding import WarmSubspace
 from .precision import Working
 from .splitting import Split, is_high, splitting
-
-Array = NDArray[np.floating[Any]]
 
 _FALL = 0.5
 """Penalties start high and fall by this factor, so that the rank grows from below."""

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...._types import AnyArray
 from ....kernels.resampling import read_at_speed
 from .._front import Front
 from .._level import Level
 from .._stft import BINS, Frames
 from ._stems import RATE, StemPair
-
-Array = NDArray[Any]
 
 _FRAMES = Frames.of(RATE)
 _TONES = 7
@@ -49,17 +47,17 @@ class Mixing:
 class SongBatch(NamedTuple):
     """Songs that were made: spectra (sequences, frames, bins)."""
 
-    voice: Array
-    music: Array
+    voice: AnyArray
+    music: AnyArray
 
-    def frames(self) -> Array:
+    def frames(self) -> AnyArray:
         """Magnitudes of the mixtures over their running levels."""
         magnitudes = np.abs(self.voice + self.music)
         for song in magnitudes:
             song /= Level().push(song).astype(song.dtype)
         return magnitudes
 
-    def arrays(self, front: Front) -> tuple[Array, Array, Array, Array, Array]:
+    def arrays(self, front: Front) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
         """What `unmingle.learn.MaskBatch` holds."""
         X = self.voice + self.music
         x = np.stack([front.features(song) for song in self.frames()], axis=1)
@@ -78,8 +76,8 @@ class Mixer:
     """
 
     def __init__(
-        self, pairs: Sequence[StemPair], music: Sequence[Array] = (), *, seed: int = 0, mixing: Mixing | None = None,
-        rfft: Callable[[Array], Array] = np.fft.rfft,
+        self, pairs: Sequence[StemPair], music: Sequence[AnyArray] = (), *, seed: int = 0, mixing: Mixing | None = None,
+        rfft: Callable[[AnyArray], AnyArray] = np.fft.rfft,
     ) -> None:  # fmt: skip
         if not pairs:
             raise ValueError("There must be at least one song with voice and music to learn from.")
@@ -106,7 +104,7 @@ class Mixer:
             self._spectra(rng, voices, how.voice_tone, how.gain), self._spectra(rng, musics, how.music_tone, how.gain)
         )
 
-    def _song(self, rng: np.random.Generator, voice: Array, music: Array) -> None:
+    def _song(self, rng: np.random.Generator, voice: AnyArray, music: AnyArray) -> None:
         how, chance = self._how, rng.random()
         pair = _any(rng, _any(rng, self._singers) if self._how.balanced else self._pairs)
         if chance < how.true_pairs + how.shifted_pairs:
@@ -125,14 +123,14 @@ class Mixer:
         if rng.random() < how.silent:
             voice *= np.float32(0.003)
 
-    def _any_music(self, rng: np.random.Generator, out: Array) -> None:
+    def _any_music(self, rng: np.random.Generator, out: AnyArray) -> None:
         if self._music and rng.random() < self._how.other_music:
             source = _any(rng, self._music)
         else:
             source = _any(rng, self._pairs).music
         read_at_speed(source, rng.random(), _ratio(rng, self._how.music_pitch), out)
 
-    def _spectra(self, rng: np.random.Generator, samples: Array, tone: float, gain: float) -> Array:
+    def _spectra(self, rng: np.random.Generator, samples: AnyArray, tone: float, gain: float) -> AnyArray:
         """Spectra through an equaliser and with a gain, both by chance."""
         windows = np.lib.stride_tricks.sliding_window_view(samples, _FRAMES.window, axis=1)[:, :: _FRAMES.hop]
         spectra = self._rfft(windows * self._window)
@@ -154,5 +152,5 @@ def _ratio(rng: np.random.Generator, semitones: float) -> float:
     return float(2 ** (rng.uniform(-semitones, semitones) / 12))
 
 
-def _squares(spectra: Array) -> Array:
+def _squares(spectra: AnyArray) -> AnyArray:
     return np.asarray(spectra.real**2 + spectra.imag**2)

@@ -3,11 +3,11 @@
 import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...._types import AnyArray
 from ...._validation import require
 from ....core.encoder.encoder import Encoder
 from ....core.iterate import Callback
@@ -17,8 +17,6 @@ from .._level import Level
 from .._stft import BINS
 from ._mixing import Mixer, Mixing
 from ._stems import RATE, StemPair
-
-Array = NDArray[Any]
 
 COMPONENTS, LAYERS = 25, 20
 FRAMES = 3000
@@ -39,12 +37,12 @@ _AS_THEY_ARE = Mixing(
 class KnownFrames(NamedTuple):
     """Frames over their level, and what of them is music and voice: Re(X* A) / |X| and Re(X* V) / |X|, likewise."""
 
-    X: Array
-    music: Array
-    voice: Array
+    X: AnyArray
+    music: AnyArray
+    voice: AnyArray
 
 
-def mixture_frames(songs: Iterable[Array], rate: int = RATE) -> Array:
+def mixture_frames(songs: Iterable[AnyArray], rate: int = RATE) -> AnyArray:
     """Frames (n, bins) of mixtures, over their running level.
 
     Parameters
@@ -87,7 +85,7 @@ def known_frames(pairs: Sequence[StemPair], *, seed: int = 0) -> KnownFrames:
 
 
 def untrained_encoder(
-    frames: Array, rank_penalty: float = RANK_PENALTY, outlier_penalty: float = OUTLIER_PENALTY
+    frames: AnyArray, rank_penalty: float = RANK_PENALTY, outlier_penalty: float = OUTLIER_PENALTY
 ) -> Encoder:
     """Steps of projected gradients, cut off after 20, onto spectra U >= 0 that the frames X tell::
 
@@ -113,7 +111,7 @@ def untrained_encoder(
 
 
 def unsupervised_encoder(
-    start: Encoder, frames: Array, max_steps: int = STEPS, *, callback: Callback | None = None,
+    start: Encoder, frames: AnyArray, max_steps: int = STEPS, *, callback: Callback | None = None,
     checkpoint: str | PathLike[str] | None = None, seed: int = 0,
 ) -> Encoder:  # fmt: skip
     """The encoder, its layers trained to make the cost of the frames small.

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from math import gcd
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...._types import AnyArray
 from ....media import MediaError, read_sound, sound_paths
-
-Array = NDArray[Any]
 
 RATE = 16000
 """Samples a second that networks are trained with."""
@@ -59,8 +57,8 @@ class StemPair(NamedTuple):
     """Voice and music of a song, each (n,) of mean power one."""
 
     source: StemFiles
-    voice: Array
-    music: Array
+    voice: AnyArray
+    music: AnyArray
 
 
 def find_stems(folder: str | PathLike[str]) -> list[StemFiles]:
@@ -91,7 +89,7 @@ def find_stems(folder: str | PathLike[str]) -> list[StemFiles]:
     return sorted(found)
 
 
-def read_music(folders: Sequence[str | PathLike[str]]) -> list[Array]:
+def read_music(folders: Sequence[str | PathLike[str]]) -> list[AnyArray]:
     """Accompaniments without voice, from folders of sound files: each (n,) of mean power one; silence is left out.
 
     Parameters
@@ -108,17 +106,17 @@ def read_music(folders: Sequence[str | PathLike[str]]) -> list[Array]:
     return found
 
 
-def _sound(path: Path) -> tuple[Array, int]:
+def _sound(path: Path) -> tuple[AnyArray, int]:
     sound = read_sound(path)
     return sound.samples, sound.rate
 
 
-def _mono(path: Path) -> tuple[Array, int]:
+def _mono(path: Path) -> tuple[AnyArray, int]:
     samples, rate = _sound(path)
     return samples.mean(axis=1), rate
 
 
-def _leveled(samples: Array, rate: int, path: Path) -> Array:
+def _leveled(samples: AnyArray, rate: int, path: Path) -> AnyArray:
     """The samples at 16 kHz, of mean power one."""
     if rate != RATE:
         from scipy.signal import resample_poly

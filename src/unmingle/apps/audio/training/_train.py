@@ -6,8 +6,8 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...._types import AnyArray
 from ...._validation import require
 from ....core.encoder.encoder import Encoder
 from ....core.encoder.sequence import SequenceEncoder
@@ -28,8 +28,6 @@ from ._plain import (
 )
 from ._scoring import by_group, mean_nsdr, scores
 from ._stems import StemPair
-
-Array = NDArray[Any]
 
 _LOOKED_AT = 8
 """Batches that tell the usual sizes of features, and from whose frames the first atoms are taken."""
@@ -56,12 +54,12 @@ class Prepared(NamedTuple):
 
     mixer: Mixer
     front: Front
-    frames: Array
+    frames: AnyArray
     """(n, features): some frames, as the network sees them."""
 
     @classmethod
     def of(
-        cls, pairs: Sequence[StemPair], music: Sequence[Array], mixing: Mixing, seed: int, front: type[Front] = Front
+        cls, pairs: Sequence[StemPair], music: Sequence[AnyArray], mixing: Mixing, seed: int, front: type[Front] = Front
     ) -> "Prepared":
         """All that chance decides comes from the seed."""
         learn = require("unmingle.learn", "train")
@@ -84,7 +82,7 @@ class Prepared(NamedTuple):
 
 def train_voice(
     pairs: Sequence[StemPair],
-    music: Sequence[Array] = (),
+    music: Sequence[AnyArray] = (),
     *,
     recipe: Recipe,
     judged: Sequence[StemPair] = (),
@@ -145,7 +143,7 @@ def train_voice(
     return trained
 
 
-def data_digest(pairs: Sequence[StemPair], music: Sequence[Array]) -> str:
+def data_digest(pairs: Sequence[StemPair], music: Sequence[AnyArray]) -> str:
     """What tells songs from other songs."""
     told = sha256()
     for pair in pairs:
@@ -156,7 +154,7 @@ def data_digest(pairs: Sequence[StemPair], music: Sequence[Array]) -> str:
 
 
 def _card(
-    recipe: Recipe, seed: int, pairs: Sequence[StemPair], music: Sequence[Array], start: SequenceEncoder
+    recipe: Recipe, seed: int, pairs: Sequence[StemPair], music: Sequence[AnyArray], start: SequenceEncoder
 ) -> dict[str, Any]:
     seconds = sum(len(pair.voice) for pair in pairs) / 16000
     return {
@@ -175,7 +173,7 @@ def _card(
 
 def train_network(
     pairs: Sequence[StemPair],
-    music: Sequence[Array] = (),
+    music: Sequence[AnyArray] = (),
     *,
     network: str,
     loss: str = "source",
