@@ -7,8 +7,8 @@ import reference
 from unmingle.core import objective
 from unmingle.core.linalg.low_rank import LowRank
 from unmingle.core.prox import soft_threshold
-from unmingle.core.solvers.alternating import alternating
-from unmingle.core.solvers.proximal import proximal
+from unmingle.core.solvers.alternating import alternating_iterates
+from unmingle.core.solvers.proximal import proximal_iterates
 
 
 def truncated(X, rank):
@@ -54,7 +54,7 @@ def test_gap_of_2_holds_along_the_way_and_closes():
     X = reference.mixture(40, 30, 2)
     lam_star, lam = 1.5, np.full(30, 0.3)
     certificates = []
-    for k, sweep in enumerate(proximal(X, lam_star, lam, rng=np.random.default_rng(0))):
+    for k, sweep in enumerate(proximal_iterates(X, lam_star, lam, rng=np.random.default_rng(0))):
         certificates.append(objective.certify_unconstrained(X, sweep.low_rank, lam_star, lam))
         if k == 60:
             break
@@ -129,7 +129,7 @@ def test_stationarity_is_the_gradient_of_4(rng):
 def test_too_few_atoms_are_stationary_but_the_gap_tells():
     X = reference.mixture(40, 30, 5)
     lam_star, lam = 1.0, np.full(30, 0.3)
-    iterates = alternating(X, lam_star, lam, n_components=2, rng=np.random.default_rng(0))
+    iterates = alternating_iterates(X, lam_star, lam, n_components=2, rng=np.random.default_rng(0))
     sweep = next(islice(iterates, 300, None))
     assert objective.stationarity(X, sweep.low_rank, lam_star, lam) < 1e-8
     assert objective.certify_unconstrained(X, sweep.low_rank, lam_star, lam).gap > 0.05

@@ -31,7 +31,7 @@ from .core.online.start import robust_start
 from .core.online.statistics import Balanced, Statistics, balance, direct_step
 from .core.penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
 from .core.solvers.nonnegative import nonnegative_newton
-from .core.solvers.projection import newton as newton_solvers
+from .core.solvers.projection import newton
 from .estimators.passes import Distributable, Found, Projector, Wanted
 from .kernels.matrix import huber_sums
 
@@ -339,8 +339,8 @@ def _refuse(X: Array, nonnegative: bool) -> None:
 
 def _summarise(X: Array, components: Array, problem: SharedProblem, residual: Array) -> Summary:
     """Of few rows, in memory that is used again and again; with x - o = Us + r, B = A U' + sum of s r'."""
-    newton = nonnegative_newton if problem.nonnegative else newton_solvers
-    codes = next(newton(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
+    project = nonnegative_newton if problem.nonnegative else newton
+    codes = next(project(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
     if problem.nonnegative:
         value, square = _sums_below(X, codes, components, problem.lam, residual)
     else:

@@ -5,7 +5,7 @@ import pytest
 from faulty_tables import made
 
 from unmingle import RobustPCA, decompose
-from unmingle.core.cells.refit import refit
+from unmingle.core.cells.refit import refit_cells
 
 
 def least_squares(X, L, good, rank):
@@ -24,7 +24,7 @@ SHAPES = [(60, 8, 1), (300, 40, 4), (1000, 12, 1), (150, 150, 6)]
 def test_it_has_the_true_rank_and_the_error_of_least_squares_on_good_cells(n, m, rank):
     X, L, bad = made(n, m, rank)
     part = decompose(X, random_state=0)
-    found = refit(X, part.codes, part.components)
+    found = refit_cells(X, part.codes, part.components)
     assert found.model.components.shape == (rank, m)
     best = np.linalg.norm(least_squares(X, L, ~bad & ~np.isnan(X), rank) - L)
     ours, penalised = (
@@ -39,8 +39,8 @@ def test_units_of_columns_do_not_matter():
     X, _, _ = made(200, 15, 2)
     units = np.geomspace(1e-3, 1e4, 15)
     part = decompose(X, random_state=0)
-    plain = refit(X, part.codes, part.components)
-    other = refit(X * units, part.codes, part.components * units)
+    plain = refit_cells(X, part.codes, part.components)
+    other = refit_cells(X * units, part.codes, part.components * units)
     assert np.allclose(other.codes @ other.model.components / units, plain.codes @ plain.model.components, atol=1e-8)
     assert np.allclose(other.deviations, plain.deviations, atol=1e-7)
     assert np.allclose(other.model.noise, plain.model.noise * units)
@@ -50,8 +50,8 @@ def test_units_of_columns_do_not_matter():
 def test_any_scale_of_numbers_will_do(scale):
     X, _, _ = made(100, 10, 1)
     part = decompose(X, random_state=0)
-    plain = refit(X, part.codes, part.components)
-    other = refit(scale * X, part.codes * np.sqrt(scale), part.components * np.sqrt(scale))
+    plain = refit_cells(X, part.codes, part.components)
+    other = refit_cells(scale * X, part.codes * np.sqrt(scale), part.components * np.sqrt(scale))
     assert np.allclose(other.deviations, plain.deviations, atol=1e-7)
 
 
@@ -59,11 +59,11 @@ def test_deviations_are_those_of_cells_left_out():
     """A cell that is moved a little changes its own deviation by as much as if it had no say in the fit."""
     X, _, _ = made(400, 20, 2, faults=0.0, gaps=0.0)
     part = decompose(X, random_state=0)
-    found = refit(X, part.codes, part.components)
+    found = refit_cells(X, part.codes, part.components)
     i, j, step = 7, 3, 0.5
     other = X.copy()
     other[i, j] += step
-    moved = refit(other, part.codes, part.components)
+    moved = refit_cells(other, part.codes, part.components)
     shift = moved.deviations[i, j] - found.deviations[i, j]
     assert shift == pytest.approx(step / found.model.noise[j], rel=0.15)
     normal = found.deviations
@@ -72,12 +72,12 @@ def test_deviations_are_those_of_cells_left_out():
 
 def test_nothing_but_noise_and_nothing_at_all():
     X = np.random.default_rng(0).standard_normal((50, 6))
-    found = refit(X, np.zeros((50, 0)), np.zeros((0, 6)))
+    found = refit_cells(X, np.zeros((50, 0)), np.zeros((0, 6)))
     assert found.model.components.shape == (0, 6)
     assert np.allclose(found.model.noise, 1, atol=0.4)
     X[:, 2], X[4] = np.nan, np.nan
     part = decompose(X, random_state=0)
-    found = refit(X, part.codes, part.components)
+    found = refit_cells(X, part.codes, part.components)
     assert np.isfinite(found.deviations).all()
     assert not found.deviations[np.isnan(X)].any()
 

@@ -91,7 +91,7 @@ def _questions(encoder):
 
 
 def answer_of(encoder, X, init):
-    """Codes, low-rank part and outliers by the formulas of `unmingle.core.encoder`, sample by sample in double precision."""
+    """Codes, low-rank part and outliers by the formulas of `unmingle.core.encoder`, one by one in double precision."""
     layers = [np.asarray(part, np.float64) for part in encoder.layers]
     U = encoder.components.astype(np.float64)
     starts = [None] * len(X) if init is None else init.astype(np.float64)

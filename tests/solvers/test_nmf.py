@@ -9,7 +9,7 @@ from sklearn.decomposition import non_negative_factorization
 from unmingle.core import objective
 from unmingle.core.iterate import run
 from unmingle.core.solvers.criteria import StationarityCriterion
-from unmingle.core.solvers.nmf import nmf
+from unmingle.core.solvers.nmf import nmf_iterates
 from unmingle.core.solvers.nonnegative import nonnegative_newton
 from unmingle.kernels.factors import nonnegative_sweep
 
@@ -33,7 +33,7 @@ def penalties(X):
 
 def solved(X, lam_star, lam, q, tol, *, init="nndsvd", max_iter=2000):
     seen = []
-    iterates = nmf(X, lam_star, lam, n_components=q, init=init, rng=np.random.default_rng(0))
+    iterates = nmf_iterates(X, lam_star, lam, n_components=q, init=init, rng=np.random.default_rng(0))
     kept = (seen.append(state.objective) or state for state in iterates)
     return run(kept, StationarityCriterion(X, lam_star, lam, tol), tol=tol, max_iter=max_iter), np.array(seen)
 
@@ -66,7 +66,7 @@ def test_iterates_are_balanced_and_sorted_and_the_data_are_left_alone():
     X, _ = planted(60, 90, 5, missing=0.1)
     X.setflags(write=False)
     lam_star, lam = penalties(X)
-    for state in islice(nmf(X, lam_star, lam, n_components=5, rng=np.random.default_rng(0)), 20):
+    for state in islice(nmf_iterates(X, lam_star, lam, n_components=5, rng=np.random.default_rng(0)), 20):
         norms = np.linalg.norm(state.components, axis=1)
         assert np.allclose(norms, np.linalg.norm(state.codes, axis=0))
         assert (np.diff(norms) <= 1e-12).all()
@@ -121,7 +121,7 @@ def test_odd_shapes_and_empty_parts(n, m, q, init):
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_nothing_there_gives_nothing(value):
     X = np.full((6, 5), value)
-    state = next(islice(nmf(X, 1.0, np.ones(5), n_components=2, rng=np.random.default_rng(0)), 50, None))
+    state = next(islice(nmf_iterates(X, 1.0, np.ones(5), n_components=2, rng=np.random.default_rng(0)), 50, None))
     assert np.allclose(state.codes @ state.components, 0, atol=1e-6)
 
 
@@ -129,7 +129,7 @@ def test_same_data_same_bits():
     X, _ = planted(70, 50, 4)
     lam_star, lam = penalties(X)
     first, second = (
-        next(islice(nmf(X.copy(), lam_star, lam, n_components=4, rng=np.random.default_rng(0)), 40, None))
+        next(islice(nmf_iterates(X.copy(), lam_star, lam, n_components=4, rng=np.random.default_rng(0)), 40, None))
         for _ in range(2)
     )
     assert np.array_equal(first.codes, second.codes)

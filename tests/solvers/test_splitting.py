@@ -10,9 +10,9 @@ from unmingle import decompose
 from unmingle.core import objective
 from unmingle.core.linalg.low_rank import LowRank
 from unmingle.core.linalg.thresholding import gram_threshold
-from unmingle.core.solvers.pcp import pcp
-from unmingle.core.solvers.proximal import proximal
-from unmingle.core.solvers.splitting import Weight, is_high, splitting
+from unmingle.core.solvers.pcp import pursuit_iterates
+from unmingle.core.solvers.proximal import proximal_iterates
+from unmingle.core.solvers.splitting import Weight, is_high, splitting_iterates
 from unmingle.kernels.matrix import multiplier_sums, splitting_sweep
 
 
@@ -116,7 +116,9 @@ def test_every_bound_is_below_every_cost(seed):
     start = low_rank_of(X, 10)
     for linear, weight in ((False, 0.1), (True, 1.0)):
         star = 1.0 if linear else lam_star
-        iterates = splitting(X, star, lam, start, np.zeros_like(X), curvature=inf if linear else 1.0, weight=weight)
+        iterates = splitting_iterates(
+            X, star, lam, start, np.zeros_like(X), curvature=inf if linear else 1.0, weight=weight
+        )
         found = [
             objective.certify_splitting(X, one.low_rank, one.point, one.weight, star, lam, linear=linear)
             for one, _ in zip(iterates, range(40), strict=False)
@@ -157,7 +159,7 @@ def test_long_steps_are_taken_in_float32_and_short_ones_in_float64(slow):
     lam = np.full(X.shape[1], 0.05)
     kinds = [
         sweep.low_rank.values.dtype.name
-        for sweep, _ in zip(proximal(X, 0.5, lam, rng=np.random.default_rng(0)), range(400), strict=False)
+        for sweep, _ in zip(proximal_iterates(X, 0.5, lam, rng=np.random.default_rng(0)), range(400), strict=False)
     ]
     assert kinds[0] == "float32"
     assert kinds[-1] == "float64"
@@ -168,7 +170,7 @@ def test_long_steps_are_taken_in_float32_and_short_ones_in_float64(slow):
 
 
 def test_noise_that_is_allowed_for_is_not_split(slow):
-    iterates = pcp(slow, np.full(150, 0.08), 1.0, rng=np.random.default_rng(0))
+    iterates = pursuit_iterates(slow, np.full(150, 0.08), 1.0, rng=np.random.default_rng(0))
     states = [state for state, _ in zip(iterates, range(20), strict=False)]
     assert is_high(states[-1].low_rank.rank, slow.shape)
     assert all(hasattr(state, "residual") for state in states)

@@ -20,7 +20,7 @@ from ..core.decomposition.matrix import solve
 from ..core.online.statistics import Statistics, direct_step
 from .families import AlignedFrame, Matrix, compose, inverse
 from .pyramid import Grid, Image, Pyramid, spline_of
-from .search import Landing, Model, descend, rank_at, search
+from .search import Landing, Model, descend, find_place, rank_at
 
 ROUNDS = 6
 """At a level, at most so many with the full rank. More lower the cost by a hundredth, but bring drawn faces no nearer
@@ -149,7 +149,7 @@ def learn(
     usual = usual_size(frames - codes @ components[:, : frames.shape[1]])
     code = np.median(codes, axis=0)
     model = replace(plan, components=components, code=code, usual=max(usual, plan.outlier_penalty))
-    ends = (search(model, *one, coarsest=0) for one in zip(pyramids, matrices, codes, strict=True))
+    ends = (find_place(model, *one, coarsest=0) for one in zip(pyramids, matrices, codes, strict=True))
     model = replace(model, costly=COSTLY * float(np.median([end.cost for end in ends])))
     return model, statistics, codes
 

@@ -15,7 +15,7 @@ from .families import FAMILIES, AlignedFrame, Matrix
 from .images import Picture, brightness, read_pictures
 from .pyramid import Image, Pyramid
 from .result import Alignment, cut_sharp, outside, taken_apart, trouble
-from .search import Landing, Model, search
+from .search import Landing, Model, find_place
 from .starts import SMALLEST, Pose, Starts, frame_for
 
 OUTLIER_SHARE = 0.01
@@ -161,7 +161,7 @@ def _applied(model: Model, batch: Batch, n_starts: int = 1, callback: Callback |
             found[number] = (
                 Landing(start, model.code, moved=0.0)
                 if is_still(model)
-                else search(model, pyramid, start, n_starts=n_starts)
+                else find_place(model, pyramid, start, n_starts=n_starts)
             )
             if callback is not None and callback(Progress(done, len(batch.good))):
                 break

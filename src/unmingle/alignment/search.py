@@ -103,7 +103,7 @@ class Landing(NamedTuple):
     """How far the last step moved a corner, in pixels."""
 
 
-def search(
+def find_place(
     model: Model,
     pyramid: Pyramid,
     start: Matrix,

@@ -81,8 +81,8 @@ class StreamTransformer(RobustTransformer):
         every : int
             Samples between two checkpoints, at most a batch more.
         callback : callable, optional
-            Called with an `unmingle.core.iterate.Progress` of the samples after every batch, when the model is up to date; a
-            true answer stops.
+            Called with an `unmingle.core.iterate.Progress` of the samples after every batch, when the model is up to
+            date; a true answer stops.
         """
         every = check_count(every, "every")
         checked = in_memory(X)

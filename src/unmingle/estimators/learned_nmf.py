@@ -11,7 +11,7 @@ from ..core.iterate import run
 from ..core.linalg.units import Units
 from ..core.objective import nonnegative_stationarity
 from ..core.online.start import robust_start
-from ..core.solvers.nmf import Factors, nmf
+from ..core.solvers.nmf import Factors, nmf_iterates
 from .learned import LearnedRobustPCA
 from .passes import Wanted
 
@@ -88,6 +88,6 @@ def _factorised(X: Array, n_components: int, lam_star: float, lam: Any, seed: in
 
     if not n_components:
         return np.zeros((0, X.shape[1]), X.dtype)
-    sweeps = nmf(scaled, penalty, limits, n_components=n_components, rng=np.random.default_rng(seed))
+    sweeps = nmf_iterates(scaled, penalty, limits, n_components=n_components, rng=np.random.default_rng(seed))
     components = run(sweeps, measure, tol=_SOLVED, max_iter=_SWEEPS).state.components
     return units.factors_from_units(components[np.any(components > 0, axis=1)])

@@ -18,14 +18,14 @@ from .._validation import (
     given_penalties,
 )
 from ..core.cells.columns import column_scales
-from ..core.cells.refit import refit
+from ..core.cells.refit import refit_cells
 from ..core.decomposition.matrix import solve
 from ..core.decomposition.problem import refuse_vanishing, thresholds, warn_unfinished
 from ..core.iterate import Callback, Result, run
 from ..core.linalg.units import Units
 from ..core.penalties import noise_level, nonnegative_from_noise, outlier_penalty_beside
 from ..core.solvers.criteria import StationarityCriterion
-from ..core.solvers.nmf import Factors, nmf
+from ..core.solvers.nmf import Factors, nmf_iterates
 from .base import RobustTransformer
 from .passes import Found
 from .stored import ROBUST_NMF, STARTS
@@ -199,7 +199,7 @@ class RobustNMF(RobustTransformer):
             tol = max(tol, 1e-4) if X.dtype == np.float32 else tol
             result = self._solved(self._in_scale(X), start, tol, max_iter, callback)
             if self.debias:
-                cells = refit(X, self._project(X)[0], self.components_, nonnegative=True).model
+                cells = refit_cells(X, self._project(X)[0], self.components_, nonnegative=True).model
                 self._know_cells(self.column_scale_, cells)
             self._calibrated(X)
         if not result.converged:
@@ -241,7 +241,7 @@ class RobustNMF(RobustTransformer):
         lam_star, lam = units.to_units(rank_penalty), thresholds(units.to_units(outlier_penalty), X)
         refuse_vanishing(lam_star, lam)
         measure = StationarityCriterion(scaled, lam_star, lam, tol)
-        iterates = nmf(scaled, lam_star, lam, n_components=q, init=first, rng=rng)
+        iterates = nmf_iterates(scaled, lam_star, lam, n_components=q, init=first, rng=rng)
         result = run(iterates, measure, tol=tol, max_iter=max_iter, callback=callback)
         self.rank_penalty_, self.outlier_penalty_ = rank_penalty, outlier_penalty
         self.n_iter_, self.converged_ = result.n_iter, result.converged

@@ -8,7 +8,7 @@ import numpy as np
 from .._threads import suited_to
 from .._types import Array
 from .._validation import check_choice
-from ..core.cells.refit import refit
+from ..core.cells.refit import refit_cells
 from ..core.decomposition.matrix import solve
 from ..core.iterate import Callback
 from .base import RobustTransformer
@@ -188,7 +188,9 @@ class RobustPCA(RobustTransformer):
         self.objective_, self.gap_ = part.objective, part.gap
         self.n_iter_, self.converged_ = part.n_iter, part.converged
         with suited_to(X.size):
-            cells = refit(X, part.codes, part.components, at_most=self.n_components).model if self.debias else None
+            cells = (
+                refit_cells(X, part.codes, part.components, at_most=self.n_components).model if self.debias else None
+            )
         self._know_cells(part.column_scale, cells)
         self.singular_values_ = np.linalg.norm(self._in_scale(part.components), axis=1) ** 2
         clean = self._in_scale(np.where(np.isnan(X), part.low_rank, X - part.outliers))

@@ -19,7 +19,7 @@ _SAMPLES_TO_CHECK = 16
 def sequence_model(
     encoder: SequenceEncoder, usual: Any = None, card: Any = None, scale: float = 1.0
 ) -> onnx.ModelProto:
-    """One step of `unmingle.core.encoder.sequence.carry` and `unmingle.core.encoder.sequence.read_out`, for n sequences at once.
+    """One step of `carry` and `read_out` of `unmingle.core.encoder.sequence`, for n sequences at once.
 
     Parameters
     ----------

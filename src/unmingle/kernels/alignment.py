@@ -269,6 +269,7 @@ def exponential(step, generators, out, spare, power):
 
 @piece
 def product3(a, b, out):
+    """Write the product of two 3 x 3 matrices."""
     for i in range(3):
         for j in range(3):
             out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from ..core.linalg.memory import empty_apart
+from ..kernels import gradients
 from ..kernels.gradients import clip_layer, clip_slopes, misfit_slopes
-from ..kernels.gradients import misfit_cost as misfit_cost_kernels
 
 
 class _Clipped(torch.autograd.Function):
@@ -39,7 +39,7 @@ class _MisfitCost(torch.autograd.Function):
         misfit = torch.from_numpy(empty_apart(tuple(low_rank.shape), low_rank.numpy().dtype))
         cost = low_rank.new_empty(len(low_rank))
         parts = (part.contiguous().numpy() for part in (x, low_rank, outliers, lam))
-        misfit_cost_kernels(*parts, misfit.numpy(), cost.numpy())
+        gradients.misfit_cost(*parts, misfit.numpy(), cost.numpy())
         ctx.save_for_backward(misfit, outliers, lam)
         return cost
 
@@ -53,7 +53,7 @@ class _MisfitCost(torch.autograd.Function):
 
 
 def clipped(x: Tensor, d: Tensor, known: Tensor | None, t: Tensor, one_sided: bool) -> Tensor:
-    """The cleaned samples x - o of a layer, `unmingle.core.encoder.layers.clip_towards`; d where a sample is missing."""
+    """The cleaned samples x - o of a layer, as `clip_towards` of the encoder; d where a sample is missing."""
     r = _Clipped.apply(x, d, t, one_sided)
     return r if known is None else torch.where(known > 0, r, d)
 

@@ -96,7 +96,7 @@ def train(
         Whether U is learnt too. Costs are then compared with lam_*/(2 n) ||U||^2 added.
     fitted : bool
         Whether nonnegative components come from these very samples. Few samples are then learnt from, and judge, as if
-        they had been left out, see `unmingle.core.encoder.left_out.as_left_out`; not together with ``update_dictionary``.
+        they had been left out, see `unmingle.core.encoder.left_out`; not together with ``update_dictionary``.
     max_steps : int
         Steps at most; training ends sooner where a third of them lower the cost by less than a ten-thousandth.
     batch_size : int

@@ -12,7 +12,7 @@ from ..._schema import Number, Record
 from ...core.online.nonnegative import nonnegative_step, scale_atoms
 from ...core.online.statistics import Statistics
 from ...core.penalties import Penalties
-from ...core.solvers.nmf import nmf
+from ...core.solvers.nmf import nmf_iterates
 from ...core.solvers.nonnegative import nonnegative_newton
 
 Array = NDArray[Any]
@@ -89,7 +89,7 @@ class Spectra:
         """Learn from all frames of the start so far."""
         known, start = np.concatenate([self.first, frames]), self.components
         chance = np.random.default_rng(0)  # not needed from this start
-        sweeps = nmf(known, rank_penalty, lam, n_components=len(start), init=start, rng=chance)
+        sweeps = nmf_iterates(known, rank_penalty, lam, n_components=len(start), init=start, rng=chance)
         *_, found = islice(sweeps, SWEEPS)
         self.components = found.components
         self.sums = self._summed(known, found.codes, lam, 1.0)

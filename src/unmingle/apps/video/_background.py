@@ -195,8 +195,8 @@ class Background:
             self._layers(values, atoms, 3, widening * self.outlier_penalty)
 
     def learn(
-        self, x: AnyArray, deviation: AnyArray, near: AnyArray, factor: float, frames: int, forgetting: float, patience: int,
-        fixed: bool,
+        self, x: AnyArray, deviation: AnyArray, near: AnyArray, factor: float, frames: int, forgetting: float,
+        patience: int, fixed: bool,
     ) -> tuple[int, int]:  # fmt: skip
         """Take in a frame where no foreground is near, and foreground that has not changed for longer than `patience`.
 

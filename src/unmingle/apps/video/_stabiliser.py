@@ -82,7 +82,7 @@ class View:
 class Stabiliser:
     """Finds where the background lies in each frame.
 
-    Frames are followed by `unmingle.alignment.follower.Follower` from some pixels of a picture of the background, which is
+    Frames are followed by `Follower` of `unmingle.alignment` from some pixels of a picture of the background, which is
     renewed now and then. The first frames are aligned with the first of them, then with the median of all, and moved so
     that the mean of their transformations is none. A frame that is a shift by nearly whole pixels is only copied.
 

@@ -30,7 +30,9 @@ _EXPLAINED = 0.8
 _NO_LAWS = TailLaws(np.zeros(0), np.zeros(0))
 
 
-def refit(X: Array, codes: Array, components: Array, *, at_most: int | None = None, nonnegative: bool = False) -> Refit:
+def refit_cells(
+    X: Array, codes: Array, components: Array, *, at_most: int | None = None, nonnegative: bool = False
+) -> Refit:
     """Fit the low-rank part anew, without its penalties, in the number of components that predicts cells best.
 
     Rows are x = V's + noise with s ~ N(mu, I) and a noise level sigma_j for each column. With weights w that leave out

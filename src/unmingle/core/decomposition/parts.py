@@ -12,7 +12,7 @@ from ..._threads import suited_to
 from ..._types import AnyArray, Array
 from ..._validation import check_share
 from ..cells.model import CellModel, Refit
-from ..cells.refit import refit
+from ..cells.refit import refit_cells
 from ..cells.tails import flagged
 
 
@@ -93,7 +93,8 @@ class Decomposition:
     def significance(self) -> Any:
         """(n, m): deviation of each cell from what the other cells tell of it, in standard deviations of its column.
 
-        Positive where a cell is larger than expected; 0 where it is missing. Found by `unmingle.core.cells.refit.refit`.
+        Positive where a cell is larger than expected; 0 where it is missing. Found by
+        `unmingle.core.cells.refit.refit_cells`.
         """
         return self._like_input(self._refitted.deviations.astype(self._X.dtype))
 
@@ -141,7 +142,7 @@ class Decomposition:
         with suited_to(self._X.size):
             if self._cells is not None:
                 return self._cells.refit_rows(self._X, self.codes @ self.components)
-            return refit(self._X, self.codes, self.components, at_most=self._at_most)
+            return refit_cells(self._X, self.codes, self.components, at_most=self._at_most)
 
     def _like_input(self, part: AnyArray) -> Any:
         if self._frame is None:

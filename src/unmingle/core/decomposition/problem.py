@@ -13,13 +13,13 @@ from ..linalg.low_rank import LowRank
 from ..linalg.units import Units
 from ..objective import stationarity
 from ..penalties import from_noise, from_residual, noise_fit, outlier_penalty_beside
-from ..solvers.alternating import alternating
+from ..solvers.alternating import alternating_iterates
 from ..solvers.criteria import GapCriterion, PursuitCriterion
-from ..solvers.pcp import pcp
-from ..solvers.proximal import proximal
+from ..solvers.pcp import pursuit_iterates
+from ..solvers.proximal import proximal_iterates
 from .parts import Decomposition, signed
 
-ITERATES = {"proximal": proximal, "alternating": alternating}
+ITERATES = {"proximal": proximal_iterates, "alternating": alternating_iterates}
 """Solvers of (2) and (4), by their names."""
 
 
@@ -77,7 +77,7 @@ class Problem:
         refuse_vanishing(1.0, lam)
         eps = units.to_units(eps)
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
-        iterates = pcp(X, lam, eps, rng=self.rng)
+        iterates = pursuit_iterates(X, lam, eps, rng=self.rng)
         measure = PursuitCriterion(X, lam, eps, tol)
         result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
         outliers, certificate = result.state.outliers(X, lam), measure.certify(result.state)
@@ -108,7 +108,12 @@ class Problem:
     def _pursued(self, X: Array) -> LowRank:
         """The low-rank part of (1): where there is no noise, and penalties are tiny, the best to start (2) from."""
         lam, tol = thresholds(1 / sqrt(max(X.shape)), X), max(self.tol, 1e-4)
-        found = run(pcp(X, lam, 0.0, rng=self.rng), PursuitCriterion(X, lam, 0.0, tol), tol=tol, max_iter=self.max_iter)
+        found = run(
+            pursuit_iterates(X, lam, 0.0, rng=self.rng),
+            PursuitCriterion(X, lam, 0.0, tol),
+            tol=tol,
+            max_iter=self.max_iter,
+        )
         return found.state.low_rank.astype(X.dtype)
 
     def _answer(

@@ -12,7 +12,7 @@ from ..encoder.encoder import Encoder
 from ..linalg.systems import solvable
 from ..linalg.units import Units
 from ..solvers.nonnegative import nonnegative_newton
-from ..solvers.projection import newton as newton_solvers
+from ..solvers.projection import newton
 from .nonnegative import nonnegative_step, scale_atoms
 from .statistics import Balanced, Statistics, balance, block_coordinate_step, direct_step, recursive_step
 
@@ -86,8 +86,8 @@ class Dictionary:
 
     def _codes(self, X: Array, start: Array | None, lam_star: float, lam: Array, n_layers: int | None) -> Array:
         if n_layers is None:
-            newton = nonnegative_newton if self.nonnegative else newton_solvers
-            return next(newton(X, self.components, lam_star, lam, start, tol=_EXACT)).codes
+            project = nonnegative_newton if self.nonnegative else newton
+            return next(project(X, self.components, lam_star, lam, start, tol=_EXACT)).codes
         encoder = Encoder.from_components(
             self.components,
             rank_penalty=lam_star,

@@ -14,7 +14,7 @@ from ..iterate import run
 from ..linalg.units import Units
 from ..objective import nonnegative_stationarity
 from ..penalties import from_noise, noise_level, nonnegative_from_noise, outlier_penalty_beside
-from ..solvers.nmf import nmf
+from ..solvers.nmf import nmf_iterates
 from .statistics import Statistics
 
 _ROOTS = (2.0**-500, 2.0**500)
@@ -63,7 +63,7 @@ def _nonnegative(
     if part.rank == 0:
         return part
     lam_star, lam = part.rank_penalty, np.broadcast_to(np.asarray(part.outlier_penalty), X.shape[1]).astype(X.dtype)
-    iterates = nmf(X, lam_star, lam, n_components=min(n_components, *X.shape), rng=rng)
+    iterates = nmf_iterates(X, lam_star, lam, n_components=min(n_components, *X.shape), rng=rng)
     found = run(
         iterates,
         lambda state: nonnegative_stationarity(X, state.components, state.codes, lam_star, lam),

@@ -9,7 +9,7 @@ from ..linalg.low_rank import LowRank
 from .sweeps import Sweep, sweeps
 
 
-def alternating(
+def alternating_iterates(
     X: Array,
     lam_star: float,
     lam: Array,

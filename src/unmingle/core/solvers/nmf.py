@@ -35,7 +35,7 @@ class _Point(NamedTuple):
     components: Array
 
 
-def nmf(
+def nmf_iterates(
     X: Array,
     lam_star: float,
     lam: Array,

@@ -11,7 +11,7 @@ from ...kernels.matrix import clipped_norm, multiplier_sweep
 from ..linalg.low_rank import LowRank
 from ..linalg.thresholding import WarmSubspace
 from ..objective import Certificate, certify_constrained, certify_splitting
-from .splitting import Split, is_high, splitting
+from .splitting import Split, is_high, splitting_iterates
 
 _GROWTH = 1.5
 """Factor of mu in a step."""
@@ -45,7 +45,7 @@ class Pursuit:
         return np.where(inside | np.isnan(X), X.dtype.type(0), outliers)
 
 
-def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> Iterator[Pursuit | Split]:
+def pursuit_iterates(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> Iterator[Pursuit | Split]:
     """Iterates of the augmented Lagrangian method on (1), and of `splitting` once the rank is high and eps = 0.
 
     min ||L||_* + lam ||O||_1 subject to ||X - L - O||_F <= eps, with multiplier Y and weight mu::
@@ -112,7 +112,7 @@ def pcp(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> 
         next_mu = mu * growth**wanted
         balance = max(fall * balance, least)
     del cleaned, product
-    yield from splitting(X, 1.0, lam, low_rank, multiplier, curvature=inf, weight=last_mu)
+    yield from splitting_iterates(X, 1.0, lam, low_rank, multiplier, curvature=inf, weight=last_mu)
 
 
 def _noise_split(

@@ -96,7 +96,7 @@ class Weight:
         return change
 
 
-def splitting(
+def splitting_iterates(
     X: Array,
     lam_star: float,
     lam: Array,

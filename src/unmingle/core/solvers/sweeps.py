@@ -13,7 +13,7 @@ from ..linalg.low_rank import LowRank
 from ..linalg.memory import empty_apart
 from ..linalg.thresholding import WarmSubspace
 from .precision import Working
-from .splitting import Split, is_high, splitting
+from .splitting import Split, is_high, splitting_iterates
 
 _FALL = 0.5
 """Penalties start high and fall by this factor, so that the rank grows from below."""
@@ -109,7 +109,7 @@ def sweeps(
     del cleaned, product
     multiplier = empty_apart(X.shape, X.dtype)
     huber_sums(X, low_rank.scaled_left, low_rank.right, lam, multiplier)
-    for split in splitting(X, lam_star, lam, low_rank, multiplier):
+    for split in splitting_iterates(X, lam_star, lam, low_rank, multiplier):
         yield Sweep(split.low_rank, split.step, True, split)
 
 
