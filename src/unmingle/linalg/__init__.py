@@ -3,7 +3,7 @@
 from ._low_rank import LowRank, ridge_encoder
 from ._memory import empty_apart
 from ._norms import gram_of_shorter_side, leading_direction, spectral_norm_bound
-from ._systems import solvable
+from ._systems import solvable, solve_positive
 from ._thresholding import WarmSubspace, gram_threshold, thin_svd
 from ._units import Units
 
@@ -17,6 +17,7 @@ __all__ = [
     "leading_direction",
     "ridge_encoder",
     "solvable",
+    "solve_positive",
     "spectral_norm_bound",
     "thin_svd",
 ]
