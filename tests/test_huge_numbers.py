@@ -98,6 +98,17 @@ def test_young_video_stream_with_frames_of_another_size_is_refused(tmp_path):
             unmingle.load(path)
 
 
+def test_young_video_stream_with_more_frames_than_it_waits_for_is_refused(tmp_path):
+    """Its first background would be learnt from all of them, at the cube of their number."""
+    stream = Stream(start_size=5)
+    for frame in frames(4):
+        stream.push(frame)
+    content = stream._to_store()
+    store.save(tmp_path / "s.safetensors", "VideoStream", {**content, "first": content["first"].repeat(9, axis=0)})
+    with pytest.raises(store.StoreError, match="starts from 5 frames cannot hold 36"):
+        unmingle.load(tmp_path / "s.safetensors")
+
+
 def test_sound_stream_is_as_before_a_block_it_refuses(tmp_path):
     stream = audio.Stream(8000, method=audio.Adaptive(2))
     rng = np.random.default_rng(0)

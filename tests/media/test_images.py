@@ -46,7 +46,7 @@ def test_images_are_turned_upright_and_made_smaller_by_means(tmp_path):
 def test_media_says_what_is_wrong(tmp_path, rng):
     with pytest.raises(media.MediaError, match=r"none\.png cannot be read: No such file"):
         media.read_image(tmp_path / "none.png")
-    with pytest.raises(media.MediaError, match="none is not a folder"):
+    with pytest.raises(media.MediaError, match="none does not exist"):
         media.read_images(tmp_path / "none")
     Image.fromarray(np.float32([[0.0, 3.5]])).save(tmp_path / "bright.tif")
     with pytest.raises(media.MediaError, match=r"values from 0 to 3\.5; expected 0 to 1"):

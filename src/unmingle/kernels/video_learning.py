@@ -51,8 +51,8 @@ def learn_plane(x, place, extent, middle, scale, atoms, code, gain, keep, lam, n
 
         u <- keep u + gain clip(r, -lam, lam)
 
-    which is a step of recursive least squares, see `unmingle.core.online.statistics.recursive_step`. ``near`` is read from
-    ``nearby`` on. Cost: 5 q flops for each entry.
+    which is a step of recursive least squares, see `recursive_step` of `unmingle.core.online`. ``near`` is read
+    from ``nearby`` on. Cost: 5 q flops for each entry.
     """
     steps = np.empty(CHUNK, np.float32)
     for first in range(0, extent, CHUNK):

@@ -152,6 +152,8 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
             stream._model = Background(format=form, **parts, **content["numbers"])
         if "stabiliser" in content:
             stream._stabiliser.restore(content["stabiliser"], form)
+    if len(first) and len(first) >= stream.start_size:
+        raise ValueError(f"a stream that starts from {stream.start_size} frames cannot hold {len(first)} of them")
     stream._first = list(first)
     return stream
 

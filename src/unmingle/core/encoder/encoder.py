@@ -307,7 +307,7 @@ class Encoder:
                 X, own.components, units.factors_to_units(codes), own.rank_penalty, own.outlier_penalty, outliers,
                 nonnegative_codes=self.nonnegative_codes, nonnegative_outliers=self.nonnegative_outliers,
             )  # fmt: skip
-        return within_range(gap, type(self).__name__)
+        return within_range(gap, type(self).__name__) if np.isfinite(codes).all() else gap
 
     def cost(self, X: Any, codes: Any, outliers: Any) -> Array:
         """Cost f of each sample, (11).

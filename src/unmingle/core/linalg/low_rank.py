@@ -3,10 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from ..._types import Array
-from .systems import solvable
+from .systems import solve_positive
 
 
 class LowRank(NamedTuple):
@@ -81,8 +80,4 @@ def ridge_encoder(components: Array, lam_star: float) -> Array:
     wide = components.astype(np.float64)
     system = wide @ wide.T
     system[np.diag_indices_from(system)] += lam_star
-    try:
-        solution = linalg.solve(system, wide, assume_a="pos", check_finite=False)
-    except linalg.LinAlgError:  # beside components as large as these, rounding leaves nothing of lam_star
-        solution = linalg.solve(solvable(system), wide, assume_a="pos", check_finite=False)
-    return solution.T.astype(components.dtype)
+    return solve_positive(system, wide).T.astype(components.dtype)

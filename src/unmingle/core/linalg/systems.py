@@ -1,6 +1,7 @@
 """Small symmetric systems that rounding may have made singular."""
 
 import numpy as np
+from scipy import linalg
 
 from ..._types import Array
 
@@ -18,3 +19,32 @@ def solvable(systems: Array) -> Array:
     """
     trace = np.trace(systems, axis1=-2, axis2=-1)[..., None, None]
     return systems + (_SMALLEST * trace + np.finfo(np.float64).tiny) * np.eye(systems.shape[-1])
+
+
+def solve_positive(system: Array, right: Array) -> Array:
+    """Solve A x = b for one positive definite A, by Cholesky; where rounding made A singular, for `solvable` (A).
+
+    Parameters
+    ----------
+    system : array of shape (q, q)
+        A, symmetric.
+    right : array of shape (q, ...)
+        b.
+
+    Raises
+    ------
+    ValueError
+        The numbers in A are beyond the range of float64.
+    """
+    if not len(system):
+        return np.zeros_like(right)
+    try:
+        factor = linalg.cholesky(system, check_finite=False)
+        singular = np.ptp(np.log(np.diag(factor))) > -0.5 * np.log(_SMALLEST)
+    except linalg.LinAlgError:
+        singular = True
+    if singular:
+        if not np.isfinite(system).all():
+            raise ValueError("The numbers in the data, or the penalties, are too large to learn from.")
+        factor = linalg.cholesky(solvable(system), check_finite=False)
+    return linalg.cho_solve((factor, False), right, check_finite=False)

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 
 from ..._types import Array, BoolArray, Float64Array
-from ..linalg.systems import solvable
+from ..linalg.systems import solve_positive
 from ..linalg.units import Units
 
 __all__ = ["Balanced", "Statistics", "balance", "block_coordinate_step", "direct_step", "recursive_step"]
@@ -123,7 +122,7 @@ def direct_step(statistics: Statistics, lam_star: float) -> Array:
     -------
     array of shape (q, m)
     """
-    return linalg.solve(solvable(statistics.system(lam_star)), statistics.B, assume_a="pos", check_finite=False)
+    return solve_positive(statistics.system(lam_star), statistics.B)
 
 
 def block_coordinate_step(statistics: Statistics, components: Array, lam_star: float, passes: int = 1) -> Array:
@@ -183,7 +182,7 @@ def recursive_step(
     pull = block.A.copy()
     pull[np.diag_indices_from(pull)] += lam_star - block.decay * past
     news = block.B - pull @ components
-    return components + linalg.solve(solvable(system), news, assume_a="pos", check_finite=False)
+    return components + solve_positive(system, news)
 
 
 class Balanced(NamedTuple):
