@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from helpers.net import STORED, summary
-from helpers.net_jobs import JOBS, missing_packages, results_of
+from helpers.net import JOBS, STORED, missing_packages, results_of, summary
 
 VALUES = json.loads(STORED.read_text(encoding="utf-8"))
 

@@ -4,9 +4,9 @@
     python tests/helpers/net.py compare OLD.npz NEW.npz      exit code 1 if anything differs
     python tests/helpers/net.py spread [FILE.json]           write tests/files/net.json, which test_net.py reads
 
-The jobs are those of net_jobs.py, named after what is done: a tree with another interface has other calls there, and
-the same names. They are done with one thread; PYTHONPATH says in which tree (TREE/src). `spread` does all jobs as
-several processors of x86-64, for tests/test_net.py; run it again when results are meant to change.
+The jobs are those of net_matrices, net_media and net_commands, named after what is done: a tree with another interface
+has other calls there, and the same names. PYTHONPATH=TREE/src says in which tree they are done; one thread does them.
+`spread` does them as several processors of x86-64; run it again when results are meant to change.
 """
 
 import json
@@ -22,6 +22,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
+from helpers import net_commands, net_matrices, net_media  # noqa: F401 - the jobs
 from helpers.net_jobs import JOBS, missing_packages, results_of, temporary_folder
 
 STORED = Path(__file__).parents[1] / "files" / "net.json"
