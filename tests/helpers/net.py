@@ -42,8 +42,8 @@ PROCESSORS = [
 """Environments that let a processor pass for another; the second one is that of `make test-as-others`."""
 ROOM = 10
 """A tolerance is so many times the spread over the processors."""
-LEAST = {"f8": 1e-9, "f4": 1e-5}
-"""Least relative tolerance of floating-point numbers of this kind; of whole numbers it is a thousandth."""
+LEAST, LEAST_OF_WHOLE, ROUNDING = {"f8": 1e-9, "f4": 1e-5}, 1e-3, 1e-12
+"""Least tolerance of floating-point numbers of this kind and of whole ones, beside their size, and of any number."""
 
 
 # Keeping and comparing
@@ -108,34 +108,23 @@ def compare(old_path, new_path):
 
 
 def summary(results):
-    """A few numbers for each array but bytes: its size (or count), and a sum with weights that tells places apart."""
-    numbers = {}
-    for key, value in results.items():
-        if key.endswith("_bytes"):
-            continue
-        x = np.nan_to_num(value.astype(np.float64).ravel())
-        if value.ndim == 0:
-            numbers[key] = float(x[0])
-        elif value.dtype.kind == "f":
-            numbers[f"{key} norm"], numbers[f"{key} sum"] = float(np.linalg.norm(x)), weighted_sum(x)
-        else:
-            numbers[f"{key} count"], numbers[f"{key} total"] = float(np.count_nonzero(x)), float(x.sum())
-    return numbers
+    """A few numbers for each array but bytes: its norm, or count, and a sum with weights that tell places apart."""
+    return {name: number for key, value in results.items() for name, (number, _) in numbers_of(key, value).items()}
 
 
-def weighted_sum(x):
-    return float(np.sum(np.cos(np.arange(len(x), dtype=np.float64)) * x))
-
-
-def least_tolerances(results):
-    """What every number of a summary may be off, however little it moved among the processors."""
-    least = {}
-    for key, value in results.items():
-        kind = value.dtype.str[1:]
-        numbers = summary({key: value})
-        size = max(map(abs, numbers.values()), default=0.0)
-        least |= dict.fromkeys(numbers, LEAST.get(kind, 1e-3) * size)
-    return least
+def numbers_of(key, value):
+    """The numbers of an array by name, each with the least that it may be off."""
+    if key.endswith("_bytes"):
+        return {}
+    x, least = np.nan_to_num(value.astype(np.float64).ravel()), LEAST.get(value.dtype.str[1:], LEAST_OF_WHOLE)
+    if value.ndim == 0:
+        return {key: (float(x[0]), least * abs(float(x[0])) + ROUNDING)}
+    if value.dtype.kind in "bi":
+        parts = {"count": float(np.count_nonzero(x)), "total": float(x.sum())}
+        return {f"{key} {name}": (number, least * abs(number)) for name, number in parts.items()}
+    norm, weights = float(np.linalg.norm(x)), np.cos(np.arange(len(x), dtype=np.float64))
+    parts = {"norm": norm, "sum": float(np.sum(weights * x))}
+    return {f"{key} {name}": (number, least * norm + ROUNDING) for name, number in parts.items()}
 
 
 def spread(path):
@@ -149,11 +138,10 @@ def spread(path):
             runs.append(read(kept))
     stored = {}
     for name, results in runs[0].items():
-        least, seen = least_tolerances(results), [summary(run[name]) for run in runs]
-        stored[name] = {
-            key: [value, max(least[key], ROOM * (max(one[key] for one in seen) - min(one[key] for one in seen)))]
-            for key, value in seen[0].items()
-        }
+        seen = [summary(run[name]) for run in runs]
+        spreads = {key: max(one[key] for one in seen) - min(one[key] for one in seen) for key in seen[0]}
+        numbers = {name: pair for key, value in results.items() for name, pair in numbers_of(key, value).items()}
+        stored[name] = {key: [value, max(least, ROOM * spreads[key])] for key, (value, least) in numbers.items()}
     lines = (f"{json.dumps(name)}: {json.dumps(values)}" for name, values in stored.items())
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     return 0

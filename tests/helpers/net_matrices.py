@@ -185,7 +185,7 @@ def learned_model_of_a_stream():
 
 @job("torch")
 def learned_nonnegative_model():
-    model = unmingle.LearnedRobustNMF(4, n_layers=2, max_steps=40, random_state=0).fit(positive(300))
+    model = unmingle.LearnedRobustNMF(3, n_layers=2, max_steps=10, random_state=0).fit(positive(300))
     return about_rows(model, positive(30, seed=1)) | model.encoder_.layers._asdict()
 
 
