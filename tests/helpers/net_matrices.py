@@ -134,7 +134,7 @@ def stream_of_nonnegative_rows():
     return about_rows(model, positive(30, seed=1))
 
 
-@job("dask")
+@job("dask", "distributed")
 def chunks_of_rows():
     import dask
     import dask.array as da
