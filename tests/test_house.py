@@ -14,9 +14,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def sources():
-    return sorted(
-        path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
-    )
+    return sorted(path for folder in ("src", "tests", "lab", "examples") for path in (ROOT / folder).rglob("*.py"))
 
 
 @cache
