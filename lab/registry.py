@@ -34,7 +34,7 @@ class Job:
     name: str
     shows: str
     module: str
-    """Below this package, with a function `run` that takes the folder of the data, if there are any, and the options."""
+    """Below this package, with a function `run` that takes the folder of the data, if it needs one, and the options."""
     takes: str
     """How long, about, on the 2 cores where it was last run."""
     data: str = ""

@@ -1,4 +1,4 @@
-"""`unmingle reproduce nonnegative` on made faces and made sounds."""
+"""`python -m lab nonnegative` on made faces and made sounds."""
 
 import json
 

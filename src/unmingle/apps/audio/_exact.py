@@ -14,7 +14,7 @@ Array = NDArray[Any]
 
 _TOL = 1e-3
 """Relative duality gap that nobody hears: a tenth of it changed the mean score of six training clips by 0.01 dB,
-`python benchmarks/run.py --only tolerance`."""
+`python -m lab bench tolerance`."""
 
 
 _MOST = 300
