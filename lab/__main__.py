@@ -73,16 +73,15 @@ def one_of(choices: Sequence[str]) -> Any:
 
 def run_job(job: Job, given: dict[str, Any]) -> None:
     """Find the data, run the job with its options, and print the tables of an experiment."""
-    folder = []
     if job.data:
         path = given.pop("data")
-        folder = [path if path is None and job.data_optional else find_data_folder(path)]
+        given["folder"] = path if path is None and job.data_optional else find_data_folder(path)
     if not isinstance(job, Experiment):
-        job.home.run(*folder, **given)
+        job.home.run(**given)
         return
-    as_json, out = given.pop("json"), given.pop("out")
+    as_json, out = given.pop("json"), given["out"]
     out.mkdir(parents=True, exist_ok=True)
-    figures = job.run(*folder, out, callback=ProgressLines(job.name), **given)
+    figures = job.run(**given, callback=ProgressLines(job.name))
     if as_json:
         print(json.dumps(figures, indent=1))
     else:

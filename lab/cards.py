@@ -3,12 +3,13 @@
 python -m lab model-cards --networks FOLDER --table paper-results/audio.json
 
 FOLDER holds voice.safetensors and phone.safetensors from `unmingle train audio`. Figures are taken from the table of
-`python -m lab audio` and from lab/results/latest.json (`python -m lab bench audio`). Where the
-table is not there yet, networks are put in without scores, so that it can be made.
+`python -m lab audio` and from lab/results/latest.json (`python -m lab bench audio`). Where the table is not there yet,
+networks are put in without scores, so that it can be made.
 """
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ LICENCE = (
 )
 
 
-def card_of(name: str, before: dict, table: Path | None, costs: Path) -> dict:
+def card_of(name: str, before: dict[str, Any], table: Path | None, costs: Path) -> dict[str, Any]:
     """Everything that a stranger wants to know of a network."""
     kept = {key: value for key, value in before.items() if key not in ("loss", "loss_name", "data", "licence")}
     command = f"unmingle train audio --data MIR-1K/train --music made --music sectoid --network {name} --half"
@@ -52,7 +53,7 @@ def card_of(name: str, before: dict, table: Path | None, costs: Path) -> dict:
     }
 
 
-def scores_of(name: str, table: Path | None) -> dict:
+def scores_of(name: str, table: Path | None) -> dict[str, Any]:
     """Decibels that voices of the test clips gain, and their spread over the singers."""
     if table is None:
         return {}

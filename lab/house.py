@@ -8,6 +8,7 @@ import io
 import re
 import tokenize
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 PRIVATE_WORDS = ("so many", "anew", "aside")
@@ -72,11 +73,19 @@ def public_names(path: Path, package: Path, tree: ast.Module) -> list[str]:
     parts = path.relative_to(package).with_suffix("").parts
     if any(part.startswith("_") and part != "__init__" for part in parts):
         return []
-    for node in tree.body:
-        named = isinstance(node, ast.Assign) and any(ast.unparse(target) == "__all__" for target in node.targets)
-        if named and isinstance(node.value, ast.List | ast.Tuple):  # type: ignore[attr-defined]
-            return [ast.unparse(one) for one in node.value.elts]  # type: ignore[attr-defined]
+    for names, value in assignments(tree):
+        if names == ["__all__"] and isinstance(value, ast.List | ast.Tuple):
+            return [ast.unparse(one) for one in value.elts]
     return []
+
+
+def assignments(tree: ast.Module) -> Iterator[tuple[list[str], ast.expr]]:
+    """What is given values at the top of a module: the names on the left, and the right side."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            yield [one.id for left in node.targets for one in ast.walk(left) if isinstance(one, ast.Name)], node.value
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield [ast.unparse(node.target)], node.value
 
 
 def most_arguments(tree: ast.Module) -> int:
@@ -91,15 +100,7 @@ def most_arguments(tree: ast.Module) -> int:
 
 def loose_constants(tree: ast.Module) -> list[str]:
     """Names in capitals that are given values at the top of a module."""
-    names = []
-    for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if _has_value(node) else []
-        names += [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
-    return [name for name in names if _CONSTANT.match(name)]
-
-
-def _has_value(node: ast.stmt) -> bool:
-    return isinstance(node, ast.AnnAssign) and node.value is not None
+    return [name for names, _ in assignments(tree) for name in names if _CONSTANT.match(name)]
 
 
 def uses_of_any(tree: ast.Module) -> int:

@@ -38,6 +38,9 @@ CONSTANTS = (
     Constant("_scene_change", "ALIKE", (0.1, 0.4)),
 )
 
+Table = dict[Constant, dict[float, dict[str, float]]]
+"""F by constant, value and film."""
+
 
 @contextmanager
 def changed(values: Mapping[Constant, float]) -> Iterator[None]:
@@ -66,9 +69,10 @@ def score(film: Any, colour: bool, values: Mapping[Constant, float]) -> float:
         return race(film, [ours(view="colour" if colour else "grey")])["unmingle"].counts.f_measure.f
 
 
-def tables(folder: Path, colour: bool) -> tuple[dict[str, float], dict[Constant, dict[float, dict[str, float]]]]:
+def tables(folder: Path, colour: bool) -> tuple[dict[str, float], Table]:
     """F of every film, plain and with each other value of each constant."""
-    plain, table = {}, {one: {value: {} for value in one.others} for one in CONSTANTS}
+    plain: dict[str, float] = {}
+    table: Table = {one: {value: {} for value in one.others} for one in CONSTANTS}
     for name, path in labelled_films(folder).items():
         film = read_labelled(path)
         plain[name] = score(film, colour, {})
@@ -103,6 +107,6 @@ def run(folder: Path, *, grey: bool) -> None:
     for name, path in labelled_films(folder).items():
         chosen = chosen_without(name, plain, table)
         left_out[name] = score(read_labelled(path), not grey, chosen)
-        values = ", ".join(f"{one.name} {value:.4g}" for one, value in chosen.items())
-        print(f"{name:12s} plain {plain[name]:.3f}, chosen on the others {left_out[name]:.3f}: {values}", flush=True)
+        taken = ", ".join(f"{one.name} {value:.4g}" for one, value in chosen.items())
+        print(f"{name:12s} plain {plain[name]:.3f}, chosen on the others {left_out[name]:.3f}: {taken}", flush=True)
     print(f"mean: plain {fmean(plain.values()):.4f}, leave-one-out {fmean(left_out.values()):.4f}")

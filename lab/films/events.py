@@ -8,7 +8,7 @@ its frames. Events outside of the region that was labelled do not count.
 from pathlib import Path
 
 from ..paper.video import labelled_films, read_labelled
-from .true_objects import event_score, found_events
+from .truth import event_score, found_events
 
 BARS = ("pedestrians", "highway", "boats")
 

@@ -57,11 +57,18 @@ def noticed(frames: Iterator[Array]) -> str:
     return "–"
 
 
+def first_colours(path: Path) -> Array:
+    """As many frames of a film as are needed, in colours."""
+    colours = read_labelled(path).colours
+    assert colours is not None
+    return colours[: START + AFTER]
+
+
 def run(folder: Path) -> None:
     """Print after how many frames each move of each film was noticed."""
     paths = labelled_films(folder)
     names, rows, soon = list(paths), [], 0
-    colours = {name: read_labelled(path).colours[: START + AFTER] for name, path in paths.items()}
+    colours = {name: first_colours(path) for name, path in paths.items()}
     for place, name in enumerate(names):
         others = colours[names[place - 1]]
         found = [noticed(film_of(kind, colours[name], others)) for kind in KINDS]

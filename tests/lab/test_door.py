@@ -1,6 +1,7 @@
 """`python -m lab`: one list, one parser, one sentence for what is missing."""
 
 import json
+from pathlib import Path
 
 import pytest
 from command_line import Ended, failed
@@ -47,11 +48,11 @@ def test_a_job_offers_what_it_declares_and_no_more(run):
 
 def test_sections_are_named_one_after_the_other(run, monkeypatch):
     given = []
-    monkeypatch.setattr("lab.bench.shared.command.run", lambda *folder, **options: given.append((folder, options)))
+    monkeypatch.setattr("lab.bench.shared.command.run", lambda **options: given.append(options))
     run("bench")
     run("bench", "pcp", "video", "--quick", "--data", ".")
-    assert given[0] == ((None,), {"sections": [], "quick": False, "out": None})
-    assert given[1][1] == {"sections": ["pcp", "video"], "quick": True, "out": None}
+    assert given[0] == {"folder": None, "sections": [], "quick": False, "out": None}
+    assert given[1] == {"folder": Path(), "sections": ["pcp", "video"], "quick": True, "out": None}
     ended = run("bench", "speed")
     assert ended.code == 2
     assert "'speed' is not one of pcp, " in ended.err

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lab.films.true_objects import event_score, found_events, true_objects
+from lab.films.truth import event_score, found_events, true_objects
 from lab.paper.video._data import Film
 
 from unmingle.apps.video import EventPlace

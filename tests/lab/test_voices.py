@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from lab.paper.voices import _candidates
+from lab.paper import voice_networks
+from lab.paper.voice_networks import ABLATIONS, RIVALS, Candidate, TrialMethod, WholeFront, trained
 from lab.paper.voices import _run as running
-from lab.paper.voices._candidates import ABLATIONS, RIVALS, Candidate, TrialMethod, WholeFront, trained
 from lab.paper.voices._page import voices_page
 from lab.registry import EXPERIMENTS
 from stems import write_stems
@@ -79,7 +79,7 @@ def test_a_network_under_trial_is_heard_as_its_encoder(folder):
 
     heard = magnitudes(pairs[0].voice + pairs[0].music, 16000)
     model = VoiceModel(method._network.to_encoder(), method._front.usual)
-    level = _candidates.Level().push(heard).astype(np.float32)
+    level = voice_networks.Level().push(heard).astype(np.float32)
     ours, theirs = method.parts(heard), model.parts(heard / level)
     assert isinstance(ours, Parts)
     share = theirs.voice**2 / (theirs.voice**2 + theirs.music**2)

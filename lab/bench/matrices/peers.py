@@ -13,7 +13,7 @@ from .tasks import LARGE, MEDIUM, SIZES, SMALL, TALL, Task
 _TOO_SLOW = "one run would take more than 2 minutes"
 
 
-def peers() -> list[Contender]:
+def runnable_peers() -> list[Contender]:
     """All peers; those whose package cannot be imported are listed as not run."""
     known = [_pyrpca(), _tensorly(), _sporco(1e-6), _sporco(1e-3), _godec(), _orpca()]
     return [_missing(contender, reason) if (reason := why_missing(contender)) else contender for contender in known]

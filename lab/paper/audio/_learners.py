@@ -27,7 +27,7 @@ from unmingle.apps.audio.training import (
 )
 from unmingle.encoder import Encoder
 
-from ..voices._candidates import GRU, OURS, RIVALS, trained
+from ..voice_networks import GRU, OURS, RIVALS, trained
 from ._clips import Clip
 from ._rows import OURS_AND_GRU, SUPERVISED, UNSUPERVISED, UNTRAINED
 

@@ -8,7 +8,7 @@ import numpy as np
 from unmingle import report
 
 from ..results import Table
-from ._candidates import ABLATIONS, OURS, RIVALS
+from ..voice_networks import ABLATIONS, OURS, RIVALS
 
 
 def voices_page(result: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from unmingle.iterate import Callback, Progress
 
 from ..audio import Clip, find_clips
 from ..results import KeptCells, Table, write_text
-from ._candidates import ABLATIONS, OURS, RIVALS, Candidate, TrialMethod, trained
+from ..voice_networks import ABLATIONS, OURS, RIVALS, Candidate, TrialMethod, trained
 from ._page import ablation_rows, rival_rows, voices_page
 
 SEEDS = (0, 1, 2)

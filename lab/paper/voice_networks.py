@@ -52,7 +52,7 @@ class Candidate(NamedTuple):
 
     def network(self, ready: Prepared, seed: int) -> Any:
         """The network before training."""
-        from ._rival_networks import GatedNetwork, PartialNetwork
+        from .rival_networks import GatedNetwork, PartialNetwork
 
         if self.gated:
             return GatedNetwork(ready.frames.shape[1], self.n_components, seed)
