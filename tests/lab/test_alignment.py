@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+
 from lab.data import DataMissing
 from lab.paper.alignment import FacesApart, rasl, read_sets
 from lab.paper.alignment import _run as experiment
 from lab.paper.alignment._data import covered, random_change, shifted, warped
 from lab.paper.alignment._trials import OURS, family_trials, original_costs, shift_trials
 from lab.registry import EXPERIMENTS
-
 from unmingle.alignment import AlignedFrame, compose, inverse
 from unmingle.synth import displaced_faces
 

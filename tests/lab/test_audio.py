@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import soundfile
+
 from lab.data import DataMissing
 from lab.paper.audio import Clip, find_clips, reproduce_audio
 from lab.paper.audio import _run as running
@@ -27,7 +28,6 @@ from lab.paper.audio._rows import (
 from lab.paper.audio._scores import MEASURES, cell_of, summary_of
 from lab.paper.results import KeptCells
 from lab.registry import EXPERIMENTS
-
 from unmingle import synth
 from unmingle.apps.audio import Adaptive, Parts, RepeatedSpectra, magnitudes, separate
 from unmingle.apps.audio.training import _plain as plain

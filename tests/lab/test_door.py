@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from command_line import Ended, failed
+from made_faces import made_faces, write_pictures
+
 from lab import __main__ as door
 from lab.data import DataMissing
 from lab.paper.video import reproduce_video
 from lab.paper.video._data import HALL
 from lab.registry import EXPERIMENTS, JOBS, Experiment, Option, list_jobs
-from made_faces import made_faces, write_pictures
 
 
 @pytest.fixture

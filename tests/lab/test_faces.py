@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from made_faces import made_faces, write_pictures
+
 from lab.data import DataMissing
 from lab.paper.faces import FaceSet, online_faces, online_page, read_faces, table1, table1_page
 from lab.paper.faces._cells import METHODS, Case
 from lab.registry import EXPERIMENTS
-from made_faces import made_faces, write_pictures
-
 from unmingle.objective import projection
 
 

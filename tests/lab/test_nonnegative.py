@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from made_faces import made_faces
+
 from lab.data import DataMissing
 from lab.paper.nonnegative import read_cases
 from lab.registry import EXPERIMENTS
-from made_faces import made_faces
 
 SPLITS = (1, 2, 3)
 

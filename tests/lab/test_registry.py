@@ -6,6 +6,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+
 from lab.bench.shared.comparisons import names, reports
 from lab.data import DataMissing, find_data_folder
 from lab.registry import EXPERIMENTS, JOBS, SECTIONS, list_jobs

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import ndimage
+
 from lab.paper.alignment import FacesApart, _shaking
 from lab.paper.alignment._gradients import gradient_trials
 from lab.paper.alignment._shaking import MARGIN, MOST, shaking_tables, shaking_trials, walk, window
 from lab.paper.video import Film, labelled_films
-from scipy import ndimage
-
 from unmingle.synth import displaced_faces
 
 

@@ -1,6 +1,7 @@
 """`python -m lab house` counts what it says, on a tree small enough to count by hand."""
 
 import pytest
+
 from lab.house import run, signals
 
 MODULE = '''"""Told anew.

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from lab.films.truth import event_score, found_events, true_objects
 from lab.paper.video._data import Film
-
 from unmingle.apps.video import EventPlace
 
 MOVING, OUTSIDE = 255, 85

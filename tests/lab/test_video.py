@@ -5,6 +5,8 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from PIL import Image
+
 from lab.paper.video import VideoFindings, _rivals, hall_png, reproduce_video, video_page
 from lab.paper.video._data import HALL, LABELLED, LOBBY, Film, find_film, make_scene, read_hall, read_lobby
 from lab.paper.video._hall import (
@@ -22,8 +24,6 @@ from lab.paper.video._masks import FilmScore, mask_table, race
 from lab.paper.video._rivals import MEDIAN, REFERENCE, Rival, ours, peer, rivals
 from lab.paper.video._worst import by_category, worst_frame
 from lab.registry import EXPERIMENTS
-from PIL import Image
-
 from unmingle.encoder import Encoder, exact_answer
 from unmingle.metrics import f_measure
 

@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from stems import write_stems
+
 from lab.paper import voice_networks
 from lab.paper.voice_networks import ABLATIONS, RIVALS, Candidate, TrialMethod, WholeFront, trained
 from lab.paper.voices import _run as running
 from lab.paper.voices._page import voices_page
 from lab.registry import EXPERIMENTS
-from stems import write_stems
-
 from unmingle.apps.audio import Parts
 from unmingle.apps.audio.training import Mixing, find_stems
 

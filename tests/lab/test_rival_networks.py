@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from lab.paper.rival_networks import GatedNetwork, PartialNetwork
 from unmingle import learn
 from unmingle.encoder import SequenceEncoder
 
@@ -22,11 +23,11 @@ def x():
 
 
 def test_whole_ones_are_the_network_itself(start, x):
-    assert torch.equal(learn.PartialNetwork(start)(x), learn.SequenceNetwork(start)(x))
+    assert torch.equal(PartialNetwork(start)(x), learn.SequenceNetwork(start)(x))
 
 
 def test_without_carrying_the_order_does_not_matter(start, x):
-    alone, order = learn.PartialNetwork(start, carried=False), torch.randperm(12)
+    alone, order = PartialNetwork(start, carried=False), torch.randperm(12)
     assert torch.allclose(alone(x[order]), alone(x)[order], atol=1e-6)
     assert torch.allclose(alone(x)[0], learn.SequenceNetwork(start)(x)[0], atol=1e-6)
     whole = learn.SequenceNetwork(start)
@@ -34,7 +35,7 @@ def test_without_carrying_the_order_does_not_matter(start, x):
 
 
 def test_without_a_head_the_background_is_that_of_the_last_layer(start, x):
-    network = learn.PartialNetwork(start, headed=False)
+    network = PartialNetwork(start, headed=False)
     with torch.no_grad():
         d, v = network.parts(x, codes := network.codes(x))
     assert torch.allclose(d, codes @ torch.tensor(start.cell.decoder[-1]), atol=1e-6)
@@ -43,7 +44,7 @@ def test_without_a_head_the_background_is_that_of_the_last_layer(start, x):
 
 @pytest.mark.parametrize("without", ["carried", "biased", "headed"])
 def test_what_is_left_out_is_not_trained(start, x, without, tmp_path):
-    network = learn.PartialNetwork(start, **{without: False})
+    network = PartialNetwork(start, **{without: False})
     power = np.square(x.numpy())
     both = power.sum((0, 2))
     batch = learn.MaskBatch(x.numpy(), power, 0.3 * power, 0.3 * both, both)
@@ -59,3 +60,11 @@ def test_shares_are_those_of_one_sequence(start, x):
     with torch.no_grad():
         expected = network(x)[:, 1].numpy()
     assert np.allclose(learn.shares(network, x[:, 1].numpy()), expected, atol=1e-6)
+
+
+def test_a_gated_network_leaves_the_chance_of_torch_alone():
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    GatedNetwork(M, Q, seed=5)
+    assert torch.rand(1) == expected
