@@ -34,8 +34,8 @@ test: lint
 
 # Numbers must be right on every processor. Those of x86-64 can pass for each other: the numerical tests run as an old
 # one, without AVX2 and FMA, and as one that adds up in other orders than most. All tests but those named are numerical.
-NOT_NUMERICAL := __pycache__ cli media report reproduce web $(addprefix test_,$(addsuffix .py, \
-	api_surface benchmarks distributed examples house imports leftovers store))
+NOT_NUMERICAL := __pycache__ cli lab media report web $(addprefix test_,$(addsuffix .py, \
+	api_surface distributed examples house imports leftovers store))
 NUMERICAL := $(filter-out $(addprefix tests/,$(NOT_NUMERICAL)),$(patsubst %/,%,$(wildcard tests/*/ tests/test_*.py)))
 OLD := OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=generic ATEN_CPU_CAPABILITY=default \
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
@@ -65,7 +65,7 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/fuzz.py --count 5000 --minutes $(MINUTES) --seed $(SEED)
 
 bench: $(VENV)/.installed-bench
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m lab bench
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

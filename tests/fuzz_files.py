@@ -300,7 +300,7 @@ def spoilt_model(path, rng):
     if rng.random() < 0.03:
         kind = chosen(KINDS, rng)
     if rng.random() < 0.1:
-        version = 1
+        version = int(rng.integers(3))
     description = {"kind": kind, "format": version, "parameters": parameters}
     entry = json.dumps({**description, "checksum": store._checksum(description, arrays)})
     portable = {name: store._portable(name, array) for name, array in arrays.items()}

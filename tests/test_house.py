@@ -9,14 +9,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "unmingle"
+LAB = ROOT / "lab"
 LONGEST_FILE, LONGEST_FUNCTION, MOST_ARGUMENTS = 600, 60, 12
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def sources():
-    return sorted(
-        path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
-    )
+    return files_of(*(ROOT / folder for folder in ("src", "tests", "lab", "examples")))
+
+
+def files_of(*folders):
+    return sorted(path for folder in folders for path in folder.rglob("*.py"))
 
 
 @cache
@@ -69,9 +72,9 @@ def test_calls_have_few_positional_arguments():
 
 
 def test_classes_have_names_of_their_own():
-    """An underscore in front makes no other name. Every application has its `Stream`."""
+    """An underscore in front makes no other name. Every application has its `Stream`; each benchmark is by itself."""
     places = defaultdict(list)
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in files_of(PACKAGE, LAB / "paper", LAB / "films"):
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef):
                 places[node.name.lstrip("_")].append(f"{node.name} in {place(path, node)}")
@@ -97,7 +100,7 @@ def names_of(path):
 
 def test_no_module_is_named_like_a_function_it_exports():
     """Else `from package import name` gives the one or the other, by what was imported before."""
-    modules = (path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "cli" not in path.parents)
+    modules = (path for path in files_of(PACKAGE, LAB) if PACKAGE / "cli" not in path.parents)
     found = {place(path): sorted(functions_of(path) & names_of(path)) for path in modules}
     confusing = [f"{name}: {', '.join(names)}" for name, names in found.items() if names]
     assert_none(confusing, "Modules named like a function they export")
@@ -117,9 +120,9 @@ def imports_of(path):
 def is_foreign(name, path):
     """Whether a part of the name is private to a folder that the file is not in."""
     private = [depth for depth, part in enumerate(name) if part.startswith("_") and not part.endswith("__")]
-    owners = [ROOT.joinpath("src", *name[:depth]) for depth in private]
+    owners = [ROOT.joinpath("src" if name[0] == "unmingle" else "", *name[:depth]) for depth in private]
     folders = [owner if owner.is_dir() else owner.parent for owner in owners]
-    return name[0] == "unmingle" and any(folder not in path.parents for folder in folders)
+    return name[0] in ("unmingle", "lab") and any(folder not in path.parents for folder in folders)
 
 
 def test_nobody_imports_what_is_private_to_another_folder():
@@ -135,15 +138,16 @@ def test_nobody_imports_what_is_private_to_another_folder():
     ("name", "file", "foreign"),
     [
         ("unmingle._validation.require", "cli/demo.py", False),
-        ("unmingle.core.online.noise.NoiseTracker", "online/_start.py", False),
-        ("unmingle.core.online.noise._floor", "online/_start.py", False),
-        ("unmingle.core.online.noise.NoiseTracker", "estimators/_online.py", True),
-        ("unmingle.core.online.stored", "estimators/_online.py", True),
+        ("lab.paper.faces._cells.Case", "../../lab/paper/faces/_table1.py", False),
+        ("lab.paper.faces._cells.Case", "../../lab/paper/audio/_run.py", True),
+        ("unmingle.apps.video._camera._EVER", "apps/video/_stream.py", False),
+        ("unmingle.apps.video._camera.CameraWatch", "estimators/online.py", True),
+        ("unmingle.core.online.noise._floor", "core/online/start.py", False),
         ("unmingle.__version__", "cli/demo.py", False),
     ],
 )
 def test_private_is_what_only_the_own_folder_may_import(name, file, foreign):
-    assert is_foreign(name.split("."), PACKAGE / file) == foreign
+    assert is_foreign(name.split("."), (PACKAGE / file).resolve()) == foreign
 
 
 @pytest.mark.parametrize(

@@ -279,26 +279,6 @@ def test_newer_format_is_refused_whatever_else_it_holds(path):
     assert_refused(path, f"has format {newer}, .* up to {store.FORMAT_VERSION}; install a newer unmingle")
 
 
-def test_older_formats_are_migrated_step_by_step(saved, monkeypatch):
-    def rename_tol(parameters, arrays):
-        return {"tolerance": parameters["tol"]}, arrays
-
-    def rename_counts(parameters, arrays):
-        return parameters, {"count": arrays["counts"]}
-
-    now = store.FORMAT_VERSION
-    later = {now: {"Thing": rename_tol}, now + 1: {"Other": print}, now + 2: {"Thing": rename_counts}}
-    monkeypatch.setattr(store, "MIGRATIONS", later)
-    monkeypatch.setattr(store, "FORMAT_VERSION", now + 3)
-    stored = store.read(saved)
-    assert stored[:3] == ("Thing", now + 3, {"tolerance": 1e-6})
-    assert_same_arrays(stored.arrays, {"count": ARRAYS["counts"]})
-
-
-def test_every_older_format_has_a_migration():
-    assert sorted(store.MIGRATIONS) == list(range(1, store.FORMAT_VERSION))
-
-
 @pytest.mark.parametrize("kind", ["Thing", "load", "store", "os.system", "__builtins__", ""])
 def test_load_knows_public_classes_only(path, kind):
     store.write(path, kind, {}, {})

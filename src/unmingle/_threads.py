@@ -6,7 +6,7 @@ wait takes a time slice of the system.
 
 The wheels of NumPy and SciPy bring a BLAS each. Kernels and factorisations use SciPy's, which gets one thread always.
 NumPy's multiplies whole matrices, and gets all threads for large ones: at 3000 x 3000 two of them take 0.7 times as
-long as one, and 1.3 times as long if other work keeps both processors busy (``benchmarks/run.py --only threads``).
+long as one, and 1.3 times as long if other work keeps both processors busy (``python -m lab bench threads``).
 Where both share a BLAS, it gets one.
 """
 

@@ -23,7 +23,6 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
-from . import _migrations
 from ._aside import hold_new, remove_abandoned
 from ._schema import MismatchError, Rule, check
 from ._tree import DEEPEST, is_deep
@@ -32,9 +31,7 @@ from ._tree import take_apart as take_apart
 from ._types import AnyArray
 from ._validation import is_missing, is_panic
 
-FORMAT_VERSION = 2
-MIGRATIONS: dict[int, Mapping[str, _migrations.Step]] = {1: _migrations.FROM_1}
-"""From each older format, for the kinds that have changed, the step to the next one."""
+FORMAT_VERSION = 1
 
 _METADATA_KEY = "unmingle"
 _ASIDE = r"\.unmingle-[0-9a-f]{16}(\..*)?"
@@ -178,7 +175,7 @@ def write(
 
 
 def read(path: str | PathLike[str]) -> Stored:
-    """Read a file, check it and bring it to the present format.
+    """Read a file and check it.
 
     Parameters
     ----------
@@ -200,11 +197,7 @@ def read(path: str | PathLike[str]) -> Stored:
         arrays = {name: file.get_tensor(name) for name in header.arrays}
     if checksum != _checksum(_description(*header[:3]), arrays):
         raise StoreError(f"{path} is damaged: its checksum does not match its content.")
-    parameters = header.parameters
-    for version in range(header.version, FORMAT_VERSION):
-        if header.kind in MIGRATIONS[version]:
-            parameters, arrays = MIGRATIONS[version][header.kind](parameters, arrays)
-    return Stored(header.kind, FORMAT_VERSION, parameters, arrays)
+    return Stored(*header[:3], arrays)
 
 
 def peek(path: str | PathLike[str]) -> Header:

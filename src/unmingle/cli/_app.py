@@ -11,11 +11,11 @@ from typer.exceptions import TyperException
 
 from .. import __version__
 from .._validation import is_panic
-from . import align, apply, audio, decompose, demo, export, fit, info, reproduce, train, train_audio, video
+from . import align, apply, audio, decompose, demo, export, fit, info, train, train_audio, video
 from ._shared import console
 from ._shared.interrupts import exit_code, heeding_termination, what_happened
 
-COMMANDS = ("demo", "decompose", "fit", "apply", "train", "video", "audio", "align", "export", "info", "reproduce")
+COMMANDS = ("demo", "decompose", "fit", "apply", "train", "video", "audio", "align", "export", "info")
 
 
 class Plain(TyperGroup):
@@ -75,7 +75,7 @@ def unwrapped(command: Callable[..., object]) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-for command in (demo, decompose, fit, apply, video, audio, align, export, info, reproduce):
+for command in (demo, decompose, fit, apply, video, audio, align, export, info):
     app.command(command.__name__.rpartition(".")[2], help=unwrapped(command.run))(command.run)
 train.kinds.command("audio", help=unwrapped(train_audio.run))(train_audio.run)
 app.add_typer(train.kinds, name="train")

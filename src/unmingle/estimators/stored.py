@@ -65,11 +65,9 @@ _ROWS = Record(
     }
 )
 _DETECTION: dict[str, Rule] = {"contamination": Either(OneOf("auto"), Number(LEAST, 0.5))}
-"""Parameter of what detects rows; files from before it was there are without."""
+"""Parameter of what detects rows."""
 _SINGLE_CELLS: dict[str, Rule] = {"scale": maybe(OneOf("columns")), "debias": Flag()}
-"""Parameters of estimators that know the whole table; files from before they were there are without."""
-_FORMER: dict[str, Rule] = {"score_center_": ANY_NUMBER, "score_scale_": ANY_NUMBER}
-"""What files of `RobustPCA` held of scores before they had ``rows_``."""
+"""Parameters of estimators that know the whole table."""
 _ROOT = Number(2.0**-520, 2.0**520)
 """Units are squares of it."""
 _MOST_THREADS = 4096
@@ -94,8 +92,8 @@ def _rules_of(init: dict[str, Rule], fitted: dict[str, Rule], *, of_cells: bool 
     further: dict[str, Rule] = {"column_scale_": _PER_FEATURE, "cells_": _CELLS} if of_cells else {}
     return Record(
         {
-            "init": Record(init, {**_DETECTION, **(_SINGLE_CELLS if of_cells else {})}),
-            "fitted": Record(fitted, {"feature_names_in_": _NAMES, "rows_": _ROWS, **_FORMER, **further}),
+            "init": Record({**init, **_DETECTION}),
+            "fitted": Record(fitted, {"feature_names_in_": _NAMES, "rows_": _ROWS, **further}),
             **state,
         }
     )
@@ -103,7 +101,13 @@ def _rules_of(init: dict[str, Rule], fitted: dict[str, Rule], *, of_cells: bool 
 
 ROBUST_PCA = _rules_of(
     of_cells=True,
-    init={**_GIVEN, "solver": OneOf("alternating", "proximal"), "tol": POSITIVE, "max_iter": Count(1)},
+    init={
+        **_GIVEN,
+        **_SINGLE_CELLS,
+        "solver": OneOf("alternating", "proximal"),
+        "tol": POSITIVE,
+        "max_iter": Count(1),
+    },
     fitted={
         **_FITTED,
         "converged_": Flag(),
@@ -118,6 +122,7 @@ ROBUST_NMF = _rules_of(
     of_cells=True,
     init={
         **_GIVEN,
+        **_SINGLE_CELLS,
         "init": Either(OneOf(*STARTS), Array(FLOATS, "atoms", "m", low=0.0)),
         "tol": POSITIVE,
         "max_iter": Count(1),

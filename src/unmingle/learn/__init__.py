@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ._network import Answer as Answer
     from ._network import Block as Block
     from ._network import Network as Network
-    from ._rivals import GatedNetwork as GatedNetwork
-    from ._rivals import PartialNetwork as PartialNetwork
     from ._sequence import SequenceNetwork as SequenceNetwork
     from ._state import Look as Look
     from ._training import Training as Training
@@ -34,13 +32,11 @@ __all__ = [
     "Aligned",
     "Answer",
     "Block",
-    "GatedNetwork",
     "Look",
     "Loss",
     "MaskBatch",
     "MaskLook",
     "Network",
-    "PartialNetwork",
     "SequenceNetwork",
     "Training",
     "align_through",
@@ -61,12 +57,10 @@ _MODULE_OF = {
     "Aligned": "unmingle.learn._aligned",
     "Answer": "unmingle.learn._network",
     "Block": "unmingle.learn._network",
-    "GatedNetwork": "unmingle.learn._rivals",
     "Look": "unmingle.learn._state",
     "MaskBatch": "unmingle.learn._masking",
     "MaskLook": "unmingle.learn._masking",
     "Network": "unmingle.learn._network",
-    "PartialNetwork": "unmingle.learn._rivals",
     "SequenceNetwork": "unmingle.learn._sequence",
     "Training": "unmingle.learn._training",
     "align_through": "unmingle.learn._aligned",

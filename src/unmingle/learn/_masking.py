@@ -92,8 +92,8 @@ def shares(network: nn.Module, X: Array) -> Array:
 
     Parameters
     ----------
-    network : SequenceNetwork or GatedNetwork
-        What tells it.
+    network : torch.nn.Module
+        What tells it: a `SequenceNetwork` or any other that gives shares of samples.
     X : float32 array of shape (n, m)
         Samples in their order.
     """
@@ -117,8 +117,8 @@ def train_masks(
 
     Parameters
     ----------
-    network : SequenceNetwork or GatedNetwork
-        What is trained.
+    network : torch.nn.Module
+        What is trained: a `SequenceNetwork`, or any other that gives shares of samples and has `keep_feasible`.
     batches : callable
         The batch of a step, by its number: with no other chance training can be resumed.
     setup : dict

@@ -95,7 +95,7 @@ def test_a_moved_camera_is_told_in_the_card_and_in_a_sentence(wide, rng):
 
 
 def test_no_labelled_film_has_a_moving_camera(data_dir):
-    from unmingle.reproduce.video import labelled_films, read_labelled
+    from lab.paper.video import labelled_films, read_labelled
 
     for name in ("canoe", "badminton"):
         stream = Stream()

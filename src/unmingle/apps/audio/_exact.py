@@ -13,7 +13,7 @@ from ._method import Method, Parts
 
 _TOL = 1e-3
 """Relative duality gap that nobody hears: a tenth of it changed the mean score of six training clips by 0.01 dB,
-`python benchmarks/run.py --only tolerance`."""
+`python -m lab bench tolerance`."""
 
 
 _MOST = 300

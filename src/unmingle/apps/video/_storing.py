@@ -13,7 +13,6 @@ from ...core.encoder.stored import ENCODER, LAYERS
 from ._background import MOST_COMPONENTS, Background
 from ._camera import CameraWatch
 from ._format import FrameFormat
-from ._former import has_three_channels, with_planes
 from ._scene_change import SceneChange
 from ._stabiliser import STABILISERS, stabiliser_rules
 
@@ -42,18 +41,27 @@ _SETTING_RULES: dict[str, Rule] = {
     "patience": maybe(Count(1)),
     "start_size": Count(1),
     "random_state": maybe(Count(0, 2**1024)),
+    "stabilise": OneOf(None, *STABILISERS),
 }
-_LATER_RULES: dict[str, Rule] = {"stabilise": OneOf(None, *STABILISERS)}
-"""Settings that older files do not have."""
 _MOST = 1e6
 """Pixels are at most 1: no number of a background is near this."""
 _NUMBERS = Record(
-    {"weight": Number(1e-9, _MOST**2), "outlier_penalty": Number(0.0, _MOST), "learnt": Count()},
-    {"stride": Count(1, 2**20)},
+    {
+        "weight": Number(1e-9, _MOST**2),
+        "outlier_penalty": Number(0.0, _MOST),
+        "learnt": Count(),
+        "stride": Count(1, 2**20),
+    }
 )
 _SCENE_CHANGE = Record(
-    {"usual": Number(0.0, 1.0), "left": Count(), "was_disturbed": Flag(), "alert": Count(), "jumps": Count()},
-    {"before": Number(0.0, 1.0)},
+    {
+        "usual": Number(0.0, 1.0),
+        "left": Count(),
+        "was_disturbed": Flag(),
+        "alert": Count(),
+        "jumps": Count(),
+        "before": Number(0.0, 1.0),
+    }
 )
 _CAMERA = Record({"moves": Count(), "moving": Flag(), "strikes": Count()})
 _SIDE = Count(1, 2**20)
@@ -80,9 +88,7 @@ def to_store(stream: "Stream") -> dict[str, Any]:
     for name, rows in (("first", stream._first), ("lights", stream._lights.pictures)):
         if rows:
             content[name] = np.stack(rows)
-    if stream.stabilise is None:
-        del content["settings"]["stabilise"]
-    elif stream._model is not None:
+    if stream.stabilise is not None and stream._model is not None:
         content["stabiliser"] = stream._stabiliser.to_store()
     return content
 
@@ -97,7 +103,7 @@ def schema_of(content: dict[str, Any]) -> Record:
     return Record(
         {
             **(_background_rules(dtype) if has_model else {}),
-            "settings": Record(_SETTING_RULES, _LATER_RULES),
+            "settings": Record(_SETTING_RULES),
             "numbers": _NUMBERS if has_model else Record({}),
             "scene_change": _SCENE_CHANGE,
             "n_frames": Count(),
@@ -106,8 +112,9 @@ def schema_of(content: dict[str, Any]) -> Record:
             "shape": _SHAPE if has_model or "first" in content else OneOf(None),
             "dtype": OneOf(None) if content.get("shape") is None else OneOf(*DTYPES),
             "encoder": ENCODER if has_network else OneOf("layers", "exact"),
+            "camera": _CAMERA,
         },
-        {"region": Rows(("bool",), "height", "width"), "camera": _CAMERA, **kept},
+        {"region": Rows(("bool",), "height", "width"), **kept},
     )
 
 
@@ -135,8 +142,7 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
     stream.n_frames, stream.frozen_ = int(content["n_frames"]), content["frozen"] is True
     stream._learnt_at = int(content["learnt_at"])
     stream._scene_change = SceneChange(**content["scene_change"])
-    content = with_planes(content) if has_three_channels(content) else content
-    stream._camera = CameraWatch(**content.get("camera", {}))
+    stream._camera = CameraWatch(**content["camera"])
     parts: dict[str, Any] = {
         name: content[name].copy() for name in (*_background_rules(DTYPES), "usual") if name in content
     }

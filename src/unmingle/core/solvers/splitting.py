@@ -2,7 +2,7 @@
 
 Its constants were chosen by the number of steps to a plain method's cost and to a certified 1e-4 on two films (Hall,
 Lobby), faces (Yale, Frey, ORL), two spectrograms and a made matrix. Escalator, a film, had no say:
-`python benchmarks/run.py --only real`.
+`python -m lab bench real`.
 """
 
 from collections.abc import Iterator

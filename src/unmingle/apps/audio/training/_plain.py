@@ -22,7 +22,7 @@ COMPONENTS, LAYERS = 25, 20
 FRAMES = 3000
 """Training frames, chosen by chance among those of all mixtures; their number is part of what the penalties mean."""
 RANK_PENALTY, OUTLIER_PENALTY = 8.0, 0.2
-"""Of frames alone. Chosen on training clips of MIR-1K with one singer left out, see `unmingle reproduce audio`."""
+"""Of frames alone. Chosen on training clips of MIR-1K with one singer left out, see `python -m lab audio`."""
 SOURCE_PENALTIES = (20.0, 0.8)
 """Where training on sources starts from; chosen likewise."""
 STEPS, STEP_SIZE = 1500, 0.1

@@ -1,0 +1,79 @@
+"""The page on misaligned faces."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmingle import report
+from unmingle.alignment.learning import apply, starting_parts
+
+from ._data import FacesApart, shifted
+from ._gradients import WITHOUT_TORCH
+from ._trials import WITHOUT_OPENCV, learnt_from
+
+Array = NDArray[Any]
+
+SHAKING = (
+    "Films of CDnet as they are, and two of them through a window that stands, or walks at random up to four pixels "
+    "from its middle. All ways of following take turns, frame by frame; times are medians of CPU time."
+)
+SHOWN = 4
+SHIFT = np.array([2.4, -1.7])
+
+
+def figure_of(faces: FacesApart) -> str:
+    """The paper's figure: some faces as they are, shifted, and aligned again; rebuilt, low rank, outliers, cost."""
+    train, test = faces.folds()[0]
+    learned, _ = learnt_from(faces, train)
+    some = test[np.linspace(0, len(test) - 1, SHOWN).astype(int)]
+    plain, starts = [faces.images[number] for number in some], faces.starts[some]
+    moved = [shifted(image, SHIFT) for image in plain]
+    groups = {
+        "original": starting_parts(learned, plain, starts),
+        "shifted": starting_parts(learned, moved, starts),
+        "aligned again": apply(learned, moved, starts),
+    }
+    columns: dict[str, list[str]] = {}
+    for title, parts in groups.items():
+        for number in range(SHOWN):
+            low_rank, outliers = parts.low_rank[number], parts.outliers[number]
+            name = f"{title} {number + 1}, cost {parts.cost[number]:.2f}"
+            pictures = (low_rank + outliers, low_rank, 0.5 + outliers)
+            columns[name] = [report.image(picture, name) for picture in pictures]
+    sheet = report.picture_rows(columns, ["rebuilt, Us + o", "low rank, Us", "outliers, o"])
+    caption = f"{faces.name}: as they are, shifted by {SHIFT[0]:g} and {SHIFT[1]:g} pixels, and aligned again."
+    return report.figure(sheet, caption)
+
+
+def alignment_page(result: Mapping[str, Any], figures: Sequence[str]) -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    result : mapping
+        From `run`.
+    figures : sequence of str
+        From `figure_of`.
+    """
+    from ._run import tables
+
+    parts = [
+        "<h1>Faces that are not aligned</h1>",
+        report.paragraph(
+            "Faces are shifted by up to 3 pixels along each axis, or otherwise changed, and found again with a model "
+            "of other faces. An error is answer(changed) - answer(as it was) - change, each method by its own answers.",
+            "lead",
+        ),
+        *figures,
+    ]
+    if not result["opencv"]:
+        parts.append(report.paragraph(WITHOUT_OPENCV))
+    if not result["torch"]:
+        parts.append(report.paragraph(WITHOUT_TORCH))
+    for head, rows in tables(result):
+        parts += [report.heading(head[0]), report.table(head, rows, chosen=0 if "error" in head[1] else -1)]
+    if result["shaking"]:
+        parts.append(report.paragraph(SHAKING))
+    return report.page("Faces that are not aligned", *parts, report.paragraph("Made by: python -m lab alignment"))
