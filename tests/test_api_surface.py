@@ -23,24 +23,7 @@ CLASSES_AND_FUNCTIONS = [
     "load",
     "penalty_max",
 ]
-SUBMODULES = [
-    "alignment",
-    "apps",
-    "cells",
-    "distributed",
-    "estimators",
-    "export",
-    "iterate",
-    "learn",
-    "media",
-    "metrics",
-    "objective",
-    "online",
-    "prox",
-    "solvers",
-    "store",
-    "synth",
-]
+SUBMODULES = ["apps", "core", "distributed", "export", "learn", "media", "metrics", "store", "synth"]
 STORE = ["ArrayInfo", "Header", "StoreError", "Stored", "peek", "read", "save", "write", "write_atomically"]
 
 

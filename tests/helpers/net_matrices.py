@@ -209,7 +209,7 @@ def masked_batch(number, frames=12, width=6, m=9):
 
 
 def sequence_encoder(m=9):
-    from unmingle.encoder import SequenceEncoder
+    from unmingle.core.encoder.sequence import SequenceEncoder
 
     X = np.abs(np.random.default_rng(0).standard_normal((30, m)))
     return SequenceEncoder.from_samples(X, n_components=5, n_layers=2, seed=0).astype(np.float32)

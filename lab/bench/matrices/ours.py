@@ -8,16 +8,16 @@ import numpy as np
 from unmingle.core.iterate import run
 from unmingle.core.linalg.low_rank import LowRank
 from unmingle.core.objective import Certificate, certify_unconstrained
-from unmingle.core.solvers.alternating import alternating
+from unmingle.core.solvers.alternating import alternating_iterates
 from unmingle.core.solvers.criteria import GapCriterion, PursuitCriterion
-from unmingle.core.solvers.pcp import pcp
-from unmingle.core.solvers.proximal import proximal
+from unmingle.core.solvers.pcp import pursuit_iterates
+from unmingle.core.solvers.proximal import proximal_iterates
 
 from .contender import Answer, Contender
 from .stopwatch import Stopwatch
 from .tasks import Task
 
-_ITERATES: dict[str, Callable[..., Any]] = {"proximal": proximal, "alternating": alternating}
+_ITERATES: dict[str, Callable[..., Any]] = {"proximal": proximal_iterates, "alternating": alternating_iterates}
 MAX_ITER = 2000
 
 
@@ -34,7 +34,7 @@ def pursuit(
 
     def solve(task: Task, stopwatch: Stopwatch, max_iter: int) -> Answer:
         lam, eps = task.per_feature(task.pursuit_penalty), task.noise_norm if with_noise else 0.0
-        iterates = stopwatch.follow(pcp(task.X, lam, eps, rng=np.random.default_rng(0)))
+        iterates = stopwatch.follow(pursuit_iterates(task.X, lam, eps, rng=np.random.default_rng(0)))
         criterion = PursuitCriterion(task.X, lam, eps, tol)
         result = run(iterates, criterion, tol=tol, max_iter=min(max_iter, MAX_ITER))
 

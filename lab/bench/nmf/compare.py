@@ -15,7 +15,7 @@ from sklearn.decomposition import NMF, non_negative_factorization
 from unmingle.core.iterate import run as iterate
 from unmingle.core.objective import projection_gap
 from unmingle.core.solvers.criteria import StationarityCriterion
-from unmingle.core.solvers.nmf import nmf
+from unmingle.core.solvers.nmf import nmf_iterates
 from unmingle.core.solvers.nonnegative import nonnegative_newton
 
 from ..shared.progress import say
@@ -86,7 +86,7 @@ def _stationary(size: tuple[int, int, int], dtype: str, tol: float) -> dict[str,
     for start in STARTS:
         init: Any = data.X[: size[2]].astype(dtype) if start == "array" else start
         values: list[float] = []
-        iterates = nmf(X, lam_star, lams, n_components=size[2], init=init, rng=np.random.default_rng(0))
+        iterates = nmf_iterates(X, lam_star, lams, n_components=size[2], init=init, rng=np.random.default_rng(0))
         kept = (values.append(state.objective) or state for state in iterates)
         begin = process_time()
         result = iterate(kept, StationarityCriterion(X, lam_star, lams, tol), tol=tol, max_iter=MOST)
@@ -102,7 +102,7 @@ def _stationary(size: tuple[int, int, int], dtype: str, tol: float) -> dict[str,
 def _ours(data: Planted, tol: float = 1e-4) -> Array:
     lam_star, lam = penalties(data)
     q, lams = data.components.shape[0], np.full(data.X.shape[1], lam)
-    iterates = nmf(data.X, lam_star, lams, n_components=q, rng=np.random.default_rng(0))
+    iterates = nmf_iterates(data.X, lam_star, lams, n_components=q, rng=np.random.default_rng(0))
     criterion = StationarityCriterion(data.X, lam_star, lams, tol)
     state = iterate(iterates, criterion, tol=tol, max_iter=MOST).state
     return state.codes @ state.components
@@ -168,7 +168,7 @@ def _time_to_error(data: Planted, error: float) -> float:
     (lam_star, lam), q = penalties(data), data.components.shape[0]
     lams, rng = np.full(data.X.shape[1], lam), np.random.default_rng(0)
     begin = process_time()
-    iterates = nmf(data.X, lam_star, lams, n_components=q, rng=rng)
+    iterates = nmf_iterates(data.X, lam_star, lams, n_components=q, rng=rng)
     spent = 0.0
     for k, state in enumerate(iterates):
         spent += process_time() - begin
@@ -192,7 +192,7 @@ def _without_outliers(size: tuple[int, int, int], rounds: int) -> dict[str, Any]
         theirs = process_time() - begin
         value = 0.5 * np.sum((data.X - W @ H) ** 2) + 0.5 * lam_star * (np.sum(W**2) + np.sum(H**2))
         begin, ours = process_time(), np.inf
-        for j, state in enumerate(nmf(data.X, lam_star, lams, n_components=q, init=components, rng=None)):
+        for j, state in enumerate(nmf_iterates(data.X, lam_star, lams, n_components=q, init=components, rng=None)):
             if state.objective <= 1.001 * value and ours == np.inf:
                 ours = process_time() - begin
             if (j == 100 and ours < np.inf) or j == MOST:

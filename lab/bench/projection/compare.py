@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from unmingle import RobustPCA
 from unmingle.core.objective import projection_gap
-from unmingle.core.solvers.projection import algorithm_1 as algorithm_1_solvers
-from unmingle.core.solvers.projection import newton as newton_solvers
+from unmingle.core.solvers import projection as solvers
 
 from ...data import DATA_VARIABLE
 from ..shared.progress import say
@@ -49,14 +48,14 @@ class Projected(NamedTuple):
 
 
 def newton(setting: Setting) -> Projected:
-    return Projected(next(newton_solvers(*setting, tol=TOL)).codes)
+    return Projected(next(solvers.newton(*setting, tol=TOL)).codes)
 
 
 def newton_passes(setting: Setting) -> tuple[float, int]:
     """How many Newton steps a sample takes, on average and at most, found by cutting the method short."""
     unfinished: list[float] = []
     while not unfinished or unfinished[-1]:
-        state = next(newton_solvers(*setting, tol=TOL, max_steps=len(unfinished) + 1))
+        state = next(solvers.newton(*setting, tol=TOL, max_steps=len(unfinished) + 1))
         X, components, lam_star, lam = setting
         unfinished.append(float(np.mean(projection_gap(X, components, state.codes, lam_star, lam) > TOL)))
     return 1 + sum(unfinished), len(unfinished)
@@ -73,7 +72,7 @@ def algorithm_1(setting: Setting, every: int | None) -> Projected:
     work = passes = 0
     while active.size:
         rows = X if active.size == len(X) else X[active]
-        iterates = algorithm_1_solvers(rows, components, lam_star, lam, codes)
+        iterates = solvers.algorithm_1(rows, components, lam_star, lam, codes)
         if every is None:
             taken, state = next((k, state) for k, state in enumerate(iterates, 1) if state.gap.max() <= TOL)
         else:

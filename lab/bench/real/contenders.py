@@ -13,8 +13,8 @@ import numpy as np
 from unmingle import decompose
 from unmingle.core.iterate import run as run_until
 from unmingle.core.solvers.criteria import GapCriterion, PursuitCriterion
-from unmingle.core.solvers.pcp import pcp
-from unmingle.core.solvers.proximal import proximal
+from unmingle.core.solvers.pcp import pursuit_iterates
+from unmingle.core.solvers.proximal import proximal_iterates
 
 from ..matrices.contender import Contender
 from ..matrices.peers import pursuers, why_missing
@@ -143,12 +143,12 @@ def _to_close_cost(case: Case, iterates: Iterator[Any]) -> Outcome:
 
 def _our_pursuit(case: Case) -> Outcome:
     lam = case.task.per_feature(case.lam)
-    return _to_equal_cost(case, pcp(case.X, lam, rng=np.random.default_rng(0)))
+    return _to_equal_cost(case, pursuit_iterates(case.X, lam, rng=np.random.default_rng(0)))
 
 
 def _our_minimiser(case: Case) -> Outcome:
     lam_star, lam = case.penalties["rank_penalty"], case.task.per_feature(case.penalties["outlier_penalty"])
-    return _to_close_cost(case, proximal(case.X, lam_star, lam, rng=np.random.default_rng(0)))
+    return _to_close_cost(case, proximal_iterates(case.X, lam_star, lam, rng=np.random.default_rng(0)))
 
 
 def _admm_of_pursuit(case: Case) -> Outcome:

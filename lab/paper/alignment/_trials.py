@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from unmingle.alignment.search.search import Model, search
 
 from unmingle.alignment.families import compose, inverse
 from unmingle.alignment.learning import Learned, apply, fit, starting_parts
 from unmingle.alignment.pyramid import Pyramid
 from unmingle.alignment.result import Alignment
+from unmingle.alignment.search import Model, find_place
 
 from ._data import FacesApart, covered, random_change, shifted, warped
 from ._rasl import rasl
@@ -117,7 +117,7 @@ def _ours(learned: Learned) -> Callable[[Array, Array], Array]:
 
 
 def _search_of(model: Model) -> Callable[[Array, Array], Array]:
-    return lambda image, start: search(model, Pyramid.of(image, len(model.levels)), start).matrix
+    return lambda image, start: find_place(model, Pyramid.of(image, len(model.levels)), start).matrix
 
 
 def _ecc(cv2: Any, template: Array) -> Callable[[Array, Array], Array]:

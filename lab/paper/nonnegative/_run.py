@@ -14,7 +14,7 @@ from unmingle.core.iterate import Callback, Progress
 from unmingle.core.iterate import run as draw
 from unmingle.core.linalg.units import Units
 from unmingle.core.objective import nonnegative_stationarity
-from unmingle.core.solvers.nmf import Factors, nmf
+from unmingle.core.solvers.nmf import Factors, nmf_iterates
 
 from ..results import Table, write_text
 from ._data import NonnegativeCase, read_cases
@@ -36,7 +36,7 @@ def problem_of(case: NonnegativeCase) -> tuple[Encoder, Any]:
         looked = next(count) % 20 == 0
         return nonnegative_stationarity(X, found.components, found.codes, lam_star, lam) if looked else np.nan
 
-    sweeps = nmf(X, lam_star, lam, n_components=case.n_components, rng=np.random.default_rng(0))
+    sweeps = nmf_iterates(X, lam_star, lam, n_components=case.n_components, rng=np.random.default_rng(0))
     components = draw(sweeps, measure, tol=1e-3, max_iter=SWEEPS).state.components
     return encoder_of(components, lam_star, lam, True), units
 
