@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 import unmingle
 from unmingle import store
-from unmingle._schema import MismatchError
+from unmingle._rules import MismatchError
 from unmingle.store import StoreError
 
 DTYPES = ["float64", "float32", "float16", "int64", "int32", "int8", "uint64", "uint8", "bool"]

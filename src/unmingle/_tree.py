@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._schema import MismatchError
+from ._rules import MismatchError
 from ._types import AnyArray
 
 DEEPEST = 20

@@ -24,7 +24,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 from ._aside import hold_new, remove_abandoned
-from ._schema import MismatchError, Rule, check
+from ._rules import MismatchError, Rule, check
 from ._tree import DEEPEST, is_deep
 from ._tree import put_together as put_together
 from ._tree import take_apart as take_apart

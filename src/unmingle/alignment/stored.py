@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from .._schema import FLOATS, Array, Count, Number, OneOf, Record, maybe
+from .._rules import FLOATS, ArrayOf, Count, Number, OneOf, Record, maybe
 from ..core.online.statistics import Statistics
 from .families import FAMILIES, AlignedFrame
 from .learning import Learned
@@ -20,15 +20,15 @@ LEARNED = Record(
     {
         "family": OneOf(*FAMILIES),
         **SHAPE,
-        "components": Array(("float32",), "q", "all", low=-_MOST, high=_MOST),
-        "code": Array(("float32",), "q", low=-_MOST, high=_MOST),
+        "components": ArrayOf(("float32",), "q", "all", low=-_MOST, high=_MOST),
+        "code": ArrayOf(("float32",), "q", low=-_MOST, high=_MOST),
         **dict.fromkeys(("rank_penalty", "outlier_penalty", "usual", "dear"), Number(1 / _MOST, _MOST)),
-        "A": Array(("float64",), "q", "q", low=-(_MOST**2), high=_MOST**2),
-        "B": Array(FLOATS, "q", "all", low=-(_MOST**2), high=_MOST**2),
+        "A": ArrayOf(("float64",), "q", "q", low=-(_MOST**2), high=_MOST**2),
+        "B": ArrayOf(FLOATS, "q", "all", low=-(_MOST**2), high=_MOST**2),
         "weight": Number(0.0, _MOST**2),
         "decay": Number(0.0, 1.0),
         "side": Number(1 / _MOST, _MOST),
-        "landmarks": maybe(Array(("float64",), "k", 2, low=-_MOST, high=_MOST)),
+        "landmarks": maybe(ArrayOf(("float64",), "k", 2, low=-_MOST, high=_MOST)),
     }
 )
 """The rules of `learned_to_store`."""

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import store
 from .._frames import is_frame, like_frame
-from .._schema import LEAST, POSITIVE, Count, Each, Either, Number, OneOf, Record, maybe
+from .._rules import LEAST, POSITIVE, Count, Each, Either, Number, OneOf, Record, maybe
 from .._types import Array
 from .._validation import as_floats, check_forgetting
 from ..alignment.families import FAMILIES

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import store
 from .._frames import is_frame, like_frame
-from .._schema import Record
+from .._rules import Record
 from .._threads import suited_to
 from .._types import Array
 from .._validation import as_floats, check_matrix, given_penalties, refuse_negative, warn_of_rounding, within_range

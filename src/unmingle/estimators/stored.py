@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .._schema import (
+from .._rules import (
     ANY_NUMBER,
     FLOATS,
     LEAST,
     POSITIVE,
-    Array,
+    ArrayOf,
     Count,
     Each,
     Either,
@@ -34,30 +34,30 @@ STARTS = ("nndsvd", "random")
 
 _PENALTY = Either(OneOf("auto"), POSITIVE)
 _FORGETTING = Either(OneOf("auto"), Number(LEAST, 1.0))
-_PER_FEATURE = Array(FLOATS, "m", low=LEAST)
+_PER_FEATURE = ArrayOf(FLOATS, "m", low=LEAST)
 _PENALTIES = Either(OneOf("auto"), POSITIVE, _PER_FEATURE)
-_PARTS = Array(FLOATS, "q", "m", low=0.0)
+_PARTS = ArrayOf(FLOATS, "q", "m", low=0.0)
 _NAMES = Record({"names": Each(Text(), Size("m"))})
 _RELATIVE = 1e30
 """What numbers in units of their own are at most."""
 _CELLS = Record(
     {
-        "components": Array(("float64",), "atoms of cells", "m"),
-        "noise": Array(("float64",), "m", low=LEAST),
-        "centre": Array(("float64",), "atoms of cells", low=-_RELATIVE, high=_RELATIVE),
-        "degrees": Array(("float64",), "m", low=1.0, high=_RELATIVE),
-        "widths": Array(("float64",), "m", low=1 / _RELATIVE, high=_RELATIVE),
+        "components": ArrayOf(("float64",), "atoms of cells", "m"),
+        "noise": ArrayOf(("float64",), "m", low=LEAST),
+        "centre": ArrayOf(("float64",), "atoms of cells", low=-_RELATIVE, high=_RELATIVE),
+        "degrees": ArrayOf(("float64",), "m", low=1.0, high=_RELATIVE),
+        "widths": ArrayOf(("float64",), "m", low=1 / _RELATIVE, high=_RELATIVE),
     }
 )
 _ROWS = Record(
     {
-        "scale": Array(("float64",), "m", low=LEAST),
-        "centre": Array(("float64",), "m", low=-_RELATIVE, high=_RELATIVE),
-        "loadings": Array(("float64",), "atoms of rows", "m", low=-_RELATIVE, high=_RELATIVE),
-        "noise": Array(("float64",), "m", low=1e-6, high=_RELATIVE),
-        "white": Array(("float64",), "atoms of rows", "atoms of rows", low=-_RELATIVE, high=_RELATIVE),
-        "marks": Array(("float64",), 3, 2, low=-_RELATIVE, high=_RELATIVE),
-        "law": Array(("float64",), 2, low=-_RELATIVE, high=_RELATIVE),
+        "scale": ArrayOf(("float64",), "m", low=LEAST),
+        "centre": ArrayOf(("float64",), "m", low=-_RELATIVE, high=_RELATIVE),
+        "loadings": ArrayOf(("float64",), "atoms of rows", "m", low=-_RELATIVE, high=_RELATIVE),
+        "noise": ArrayOf(("float64",), "m", low=1e-6, high=_RELATIVE),
+        "white": ArrayOf(("float64",), "atoms of rows", "atoms of rows", low=-_RELATIVE, high=_RELATIVE),
+        "marks": ArrayOf(("float64",), 3, 2, low=-_RELATIVE, high=_RELATIVE),
+        "law": ArrayOf(("float64",), 2, low=-_RELATIVE, high=_RELATIVE),
         "offset": Number(-(_RELATIVE**3), 0.0),
         "described": Count(),
         "smallest": Number(-np.inf, np.inf),
@@ -79,7 +79,7 @@ _GIVEN: dict[str, Rule] = {
     "random_state": maybe(Count(0, 2**1024)),
 }
 _FITTED: dict[str, Rule] = {
-    "components_": Array(FLOATS, "q", "m"),
+    "components_": ArrayOf(FLOATS, "q", "m"),
     "n_components_": Size("q"),
     "n_features_in_": Size("m"),
     "outlier_penalty_": Either(POSITIVE, _PER_FEATURE),
@@ -111,11 +111,11 @@ ROBUST_PCA = _rules_of(
     fitted={
         **_FITTED,
         "converged_": Flag(),
-        "explained_variance_ratio_": Array(FLOATS, "q", low=-np.inf, high=np.inf, nan=True),
+        "explained_variance_ratio_": ArrayOf(FLOATS, "q", low=-np.inf, high=np.inf, nan=True),
         "gap_": ANY_NUMBER,
         "n_iter_": Count(),
         "objective_": ANY_NUMBER,
-        "singular_values_": Array(FLOATS, "q", low=0.0, high=np.inf),
+        "singular_values_": ArrayOf(FLOATS, "q", low=0.0, high=np.inf),
     },
 )
 ROBUST_NMF = _rules_of(
@@ -123,7 +123,7 @@ ROBUST_NMF = _rules_of(
     init={
         **_GIVEN,
         **_SINGLE_CELLS,
-        "init": Either(OneOf(*STARTS), Array(FLOATS, "atoms", "m", low=0.0)),
+        "init": Either(OneOf(*STARTS), ArrayOf(FLOATS, "atoms", "m", low=0.0)),
         "tol": POSITIVE,
         "max_iter": Count(1),
     },
@@ -167,7 +167,7 @@ ONLINE_ROBUST_NMF = _rules_of(
 def _rows(name: str) -> Record:
     """Samples, where NaN is missing, and their true parts."""
     return Record(
-        {"0": Array(FLOATS, name, "m", nan=True)}, {"1": Array(FLOATS, name, "m"), "2": Array(FLOATS, name, "m")}
+        {"0": ArrayOf(FLOATS, name, "m", nan=True)}, {"1": ArrayOf(FLOATS, name, "m"), "2": ArrayOf(FLOATS, name, "m")}
     )
 
 
@@ -193,14 +193,14 @@ LEARNED_ROBUST_PCA = _rules_of(
     fitted={
         **_FITTED,
         "card_": Table(),
-        "history_": Array(("float64",), "looks", 2, low=-np.inf, high=np.inf, nan=True),
+        "history_": ArrayOf(("float64",), "looks", 2, low=-np.inf, high=np.inf, nan=True),
         "n_samples_seen_": Count(),
     },
     encoder=ENCODER,
     stream=Record(
         {
-            "A": Array(("float64",), "q", "q"),
-            "B": Array(FLOATS, "q", "m"),
+            "A": ArrayOf(("float64",), "q", "q"),
+            "B": ArrayOf(FLOATS, "q", "m"),
             "rows": _rows("rows"),
             "fresh": _rows("fresh"),
             "seed": Count(0, 2**31),

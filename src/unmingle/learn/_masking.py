@@ -10,16 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .. import store
-from .._schema import Array as Numbers
-from .._schema import Count, Each, MismatchError, Number, Record, Row, Table, check
+from .._rules import ArrayOf, Count, Each, MismatchError, Number, Record, Row, Table, check
+from .._types import AnyArray, Array
 from .._validation import check_count, check_positive
 from ..core.iterate import Callback, Progress
-
-Array = NDArray[np.floating[Any]]
 
 _QUIETEST = 0.003
 """Errors this far below the sources, 25 dB, are not worth anything more."""
@@ -59,7 +56,7 @@ class MaskLook(NamedTuple):
     """What validation says of the averaged numbers; NaN if nobody judges."""
 
 
-def rfft(frames: Array) -> NDArray[Any]:
+def rfft(frames: Array) -> AnyArray:
     """`numpy.fft.rfft` along the last axis, by the faster transforms of torch.
 
     Parameters
@@ -255,8 +252,8 @@ class _MaskWork:
         return [(_flat_name(name), name) for name in self._numbers]
 
     def _schema(self) -> Record:
-        numbers = {flat: Numbers(("float32",), *self._numbers[name].shape) for flat, name in self._names()}
-        squares = {flat: Numbers(("float32",), *self._numbers[name].shape, low=0.0) for flat, name in self._names()}
+        numbers = {flat: ArrayOf(("float32",), *self._numbers[name].shape) for flat, name in self._names()}
+        squares = {flat: ArrayOf(("float32",), *self._numbers[name].shape, low=0.0) for flat, name in self._names()}
         look = Row(Count(1), Number(-inf, inf), Number(-inf, inf, nan=True))
         return Record(
             {
@@ -264,7 +261,7 @@ class _MaskWork:
                 "second": Record(squares),
                 "setup": Table(),
                 "step": Count(1, self._setup["steps"]),
-                "usual": Numbers(("float64",), "usual", low=0.0),
+                "usual": ArrayOf(("float64",), "usual", low=0.0),
                 "history": Each(look, Count(1)),
             }
         )

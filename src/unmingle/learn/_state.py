@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from .. import store
-from .._schema import LARGEST, Array, Count, Each, MismatchError, Number, Record, Row, Rule, Table, check
+from .._rules import LARGEST, ArrayOf, Count, Each, MismatchError, Number, Record, Row, Rule, Table, check
+from .._types import AnyArray
 from ..core.encoder.description import departure
 from ..core.encoder.encoder import Encoder
 from ..core.encoder.layers import Layers, stretched
@@ -239,7 +239,7 @@ def _schema(start: Encoder, setup: dict[str, Any]) -> Record:
     adam: dict[str, Rule] = {}
     for index, name in enumerate(trained_names(start)):
         moments = {key: _like(key, getattr(start.layers, name)) for key in ("exp_avg", "exp_avg_sq")}
-        adam[str(index)] = Record({"step": Array(("float32",), low=0.0), **moments})
+        adam[str(index)] = Record({"step": ArrayOf(("float32",), low=0.0), **moments})
     look = Row(Count(0, setup["steps"]), Count(1), Number(-inf, inf), Number(-inf, inf))
     return Record(
         {
@@ -254,22 +254,22 @@ def _schema(start: Encoder, setup: dict[str, Any]) -> Record:
     )
 
 
-def _like(name: str, part: NDArray[Any]) -> Array:
+def _like(name: str, part: AnyArray) -> ArrayOf:
     low = 0.0 if name in ("exp_avg_sq", "outlier_penalty", "threshold") else -LARGEST
-    return Array((part.dtype.name,), *part.shape, low=low)
+    return ArrayOf((part.dtype.name,), *part.shape, low=low)
 
 
-def _numbers(encoder: Encoder) -> dict[str, NDArray[Any]]:
+def _numbers(encoder: Encoder) -> dict[str, AnyArray]:
     problem = {"rank_penalty": np.array(encoder.rank_penalty), "outlier_penalty": encoder.outlier_penalty}
     return {"components": encoder.components, **problem, **encoder.layers._asdict()}
 
 
-def _with_numbers(encoder: Encoder, numbers: dict[str, NDArray[Any]]) -> Encoder:
+def _with_numbers(encoder: Encoder, numbers: dict[str, AnyArray]) -> Encoder:
     layers = Layers(*(numbers[name] for name in Layers._fields))
     return replace(encoder, components=numbers["components"], layers=layers)
 
 
-def _close(some: Any, others: dict[str, NDArray[Any]]) -> bool:
+def _close(some: Any, others: dict[str, AnyArray]) -> bool:
     """Whether two starts are the same, but for another seed of the solver that made them."""
     return isinstance(some, dict) and all(
         isinstance(some.get(name), np.ndarray)
@@ -279,7 +279,7 @@ def _close(some: Any, others: dict[str, NDArray[Any]]) -> bool:
     )
 
 
-def digest(X: NDArray[Any], sample_weight: Any, targets: Any) -> str:
+def digest(X: AnyArray, sample_weight: Any, targets: Any) -> str:
     """What tells data from other data."""
     digest = sha256()
     for part in (X, *(() if sample_weight is None else (sample_weight,)), *(() if targets is None else targets)):

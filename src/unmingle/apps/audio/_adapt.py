@@ -4,11 +4,10 @@ from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._schema import Array as Rows
-from ..._schema import Count, Record, Rule
+from ..._rules import ArrayOf, Count, Record, Rule
 from ..._threads import suited_to
+from ..._types import AnyArray
 from ..._validation import check_count
 from ...core.solvers.nonnegative import nonnegative_newton
 from ._factors import nmf_of
@@ -16,8 +15,6 @@ from ._method import Method, Parts
 from ._penalties import for_level_one
 from ._spectra import LOUDEST, SPECTRA, Spectra
 from ._stft import BINS
-
-Array = NDArray[Any]
 
 SIGMA, WINDOW = 0.3, 100
 """Penalties are those of a window of so many frames. Chosen among 0.03, 0.1, 0.3 and 30, 100, 400 on 17 training clips
@@ -46,25 +43,25 @@ class Adaptive(Method):
     def __init__(self, n_components: int = 25) -> None:
         self.n_components = check_count(n_components, "n_components", BINS)
         self._penalties = for_level_one(SIGMA, WINDOW)
-        self._taught: Array | None = None
+        self._taught: AnyArray | None = None
         self.reset()
 
     def reset(self) -> None:
         """Forget the song, but not what `learn` was told."""
         self._spectra: Spectra | None = None
-        self._waiting: list[Array] = []
+        self._waiting: list[AnyArray] = []
 
-    def learn(self, magnitudes: Array) -> None:
+    def learn(self, magnitudes: AnyArray) -> None:
         """Take the spectra from frames without voice, by NMF; they stay."""
         self._taught = nmf_of(magnitudes, self.n_components, SIGMA, _NEVER).components_
         self._waiting = []
 
-    def parts(self, magnitudes: Array) -> Parts:
+    def parts(self, magnitudes: AnyArray) -> Parts:
         """The parts of each frame, by what the frames before it taught."""
         with suited_to(magnitudes.size):
             return self._learning(magnitudes) if self._taught is None else self._by(self._taught, magnitudes)
 
-    def _learning(self, magnitudes: Array) -> Parts:
+    def _learning(self, magnitudes: AnyArray) -> Parts:
         """Take apart, learn from it, and so on."""
         blocks, done = [], 0
         while done < len(magnitudes):
@@ -74,7 +71,7 @@ class Adaptive(Method):
             done += len(block)
         return Parts(*map(np.concatenate, zip(*blocks, strict=True))) if blocks else Parts(magnitudes, magnitudes)
 
-    def _by(self, components: Array, magnitudes: Array) -> Parts:
+    def _by(self, components: AnyArray, magnitudes: AnyArray) -> Parts:
         """The parts by these spectra; without any all is music."""
         if not len(components):
             return Parts(np.zeros_like(magnitudes), magnitudes)
@@ -87,7 +84,7 @@ class Adaptive(Method):
         music = codes.astype(np.float64) @ components.astype(np.float64)
         return Parts(np.maximum(magnitudes - music - lam, 0).astype(magnitudes.dtype), music.astype(magnitudes.dtype))
 
-    def _take_in(self, block: Array) -> None:
+    def _take_in(self, block: AnyArray) -> None:
         """Let frames wait until they are a lesson."""
         self._waiting = [*self._waiting, *block]
         if len(self._waiting) == BATCH:
@@ -120,5 +117,5 @@ class Adaptive(Method):
 
     @classmethod
     def _schema(cls, content: Any) -> Rule:
-        frames, taught = (Rows(("float32",), count, "m", low=0.0, high=LOUDEST) for count in ("frames", "taught"))
+        frames, taught = (ArrayOf(("float32",), count, "m", low=0.0, high=LOUDEST) for count in ("frames", "taught"))
         return Record({"n_components": Count(1, BINS)}, {"waiting": frames, "taught": taught, "spectra": SPECTRA})

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..._schema import Rule
+from ..._rules import Rule
 from ..._types import AnyArray
 from ...core.encoder.encoder import Encoder
 from ...core.encoder.stored import ENCODER

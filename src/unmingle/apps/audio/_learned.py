@@ -6,16 +6,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import store
-from ..._schema import Array as Numbers
-from ..._schema import Record, Rule, Table
+from ..._rules import ArrayOf, Record, Rule, Table
+from ..._types import AnyArray
 from ...core.encoder.sequence import SEQUENCE_ENCODER, SequenceEncoder
 from ._front import FEATURES, Front
 from ._method import Method, Parts
-
-Array = NDArray[Any]
 
 KIND = "VoiceModel"
 SHIPPED = ("voice", "phone")
@@ -60,9 +57,9 @@ class VoiceModel(Method):
 
     def reset(self) -> None:
         """Forget the song."""
-        self._state: Array | None = None
+        self._state: AnyArray | None = None
 
-    def parts(self, magnitudes: Array) -> Parts:
+    def parts(self, magnitudes: AnyArray) -> Parts:
         """The parts of each frame, by it and the frames before it."""
         front, bins = Front(self.usual), magnitudes.shape[1]
         found = self.encoder_.separate(front.features(magnitudes), state=self._state)
@@ -103,8 +100,8 @@ class VoiceModel(Method):
 
     @classmethod
     def _schema(cls, content: Any) -> Rule:
-        state = Numbers(("float32",), "q", low=0.0, high=1e6)
-        usual = Numbers(("float32",), "m", low=1e-6, high=1e6)
+        state = ArrayOf(("float32",), "q", low=0.0, high=1e6)
+        usual = ArrayOf(("float32",), "m", low=1e-6, high=1e6)
         return Record({"encoder": SEQUENCE_ENCODER, "usual": usual, "card": Table()}, {"state": state})
 
 

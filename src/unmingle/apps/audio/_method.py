@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple, Self
 
-from ..._schema import Rule
+from ..._rules import Rule
 from ..._types import AnyArray
 from ._masks import HIGH_PASS
 

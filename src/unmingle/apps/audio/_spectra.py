@@ -5,17 +5,14 @@ from itertools import islice
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._schema import Array as Rows
-from ..._schema import Number, Record
+from ..._rules import ArrayOf, Number, Record
+from ..._types import AnyArray
 from ...core.online.nonnegative import nonnegative_step, scale_atoms
 from ...core.online.statistics import Statistics
 from ...core.penalties import Penalties
 from ...core.solvers.nmf import nmf_iterates
 from ...core.solvers.nonnegative import nonnegative_newton
-
-Array = NDArray[Any]
 
 START, SWEEPS = 64, 3
 """Frames of the start, and sweeps over them in each of its lessons. With 40 to 80 frames and 1 to 3 sweeps, on 58
@@ -36,10 +33,10 @@ LOUDEST = 1e6
 _MOST = LOUDEST**3
 SPECTRA = Record(
     {
-        "components": Rows(("float32",), "q", "m", low=0.0, high=LOUDEST),
-        "first": Rows(("float32",), "first", "m", low=0.0, high=LOUDEST),
-        "A": Rows(("float64",), "q", "q", low=0.0, high=_MOST),
-        "B": Rows(("float64",), "q", "m", low=-_MOST, high=_MOST),
+        "components": ArrayOf(("float32",), "q", "m", low=0.0, high=LOUDEST),
+        "first": ArrayOf(("float32",), "first", "m", low=0.0, high=LOUDEST),
+        "A": ArrayOf(("float64",), "q", "q", low=0.0, high=_MOST),
+        "B": ArrayOf(("float64",), "q", "m", low=-_MOST, high=_MOST),
         "weight": Number(0.0, _MOST),
         "decay": Number(0.0, 1.0),
     }
@@ -57,9 +54,9 @@ class Spectra:
     the past fades, and U follows. Spectra that are not heard any more fade and make room for new ones.
     """
 
-    components: Array
+    components: AnyArray
     sums: Statistics
-    first: Array
+    first: AnyArray
     """Frames of the start; none once it is over."""
 
     @classmethod
@@ -68,7 +65,7 @@ class Spectra:
         nothing = np.zeros((0, n_bins), np.float32)
         return cls(nothing, Statistics.empty(0, n_bins), nothing)
 
-    def learn(self, frames: Array, most: int, penalties: Penalties) -> None:
+    def learn(self, frames: AnyArray, most: int, penalties: Penalties) -> None:
         """A lesson of some frames, not all of them silent; there are at most so many spectra."""
         rank_penalty, lam = penalties.rank_penalty, np.full(frames.shape[1], penalties.outlier_penalty, frames.dtype)
         self._open(frames[frames.any(axis=1)][::_APART][: most - len(self.components)])
@@ -78,14 +75,14 @@ class Spectra:
             self._follow(frames, rank_penalty, lam)
         self._balance(rank_penalty)
 
-    def _open(self, frames: Array) -> None:
+    def _open(self, frames: AnyArray) -> None:
         """Let frames be spectra, as long as their codes; the sums know nothing of them yet."""
         lengths = np.linalg.norm(frames.astype(np.float64), axis=1, keepdims=True)
         self.components = np.concatenate([self.components, (frames / np.sqrt(lengths)).astype(frames.dtype)])
         A, B = np.pad(self.sums.A, (0, len(frames))), np.pad(self.sums.B, ((0, len(frames)), (0, 0)))
         self.sums = self.sums._replace(A=A, B=B)
 
-    def _begin(self, frames: Array, rank_penalty: float, lam: Array) -> None:
+    def _begin(self, frames: AnyArray, rank_penalty: float, lam: AnyArray) -> None:
         """Learn from all frames of the start so far."""
         known, start = np.concatenate([self.first, frames]), self.components
         chance = np.random.default_rng(0)  # not needed from this start
@@ -95,13 +92,13 @@ class Spectra:
         self.sums = self._summed(known, found.codes, lam, 1.0)
         self.first = known if len(known) < START else known[:0]
 
-    def _follow(self, frames: Array, rank_penalty: float, lam: Array) -> None:
+    def _follow(self, frames: AnyArray, rank_penalty: float, lam: AnyArray) -> None:
         """Learn from these frames and from the sums."""
         codes = next(nonnegative_newton(frames, self.components, rank_penalty, lam, tol=_EXACT)).codes
         self.sums = self.sums.merge(self._summed(frames, codes, lam, _FORGETTING))
         self.components = nonnegative_step(self.sums, self.components, rank_penalty)
 
-    def _summed(self, frames: Array, codes: Array, lam: Array, forgetting: float) -> Statistics:
+    def _summed(self, frames: AnyArray, codes: AnyArray, lam: AnyArray, forgetting: float) -> Statistics:
         """Sums over frames, the voice taken off."""
         return Statistics.of(codes, np.minimum(frames, codes @ self.components + lam), forgetting)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..._schema import Array, Count, Flag, Number, OneOf, Record, Rule, maybe
+from ..._rules import ArrayOf, Count, Flag, Number, OneOf, Record, Rule, maybe
 from ._engine import Stems
 from ._level import Level
 from ._methods import METHODS
@@ -32,7 +32,7 @@ _LOUDEST_BIN = 1e6 * LOUDEST
 
 
 def _samples(count: str) -> Rule:
-    return Array(("float32",), count, "channels", low=-_LOUDEST_BIN, high=_LOUDEST_BIN)
+    return ArrayOf(("float32",), count, "channels", low=-_LOUDEST_BIN, high=_LOUDEST_BIN)
 
 
 def to_store(stream: "Stream") -> dict[str, Any]:

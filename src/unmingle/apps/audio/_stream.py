@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import store
 from ..._rollback import unchanged_on_error
-from ..._schema import Rule
+from ..._rules import Rule
 from ..._types import AnyArray
 from ..._validation import check_count
 from ._engine import Engine, Stems

@@ -4,18 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._schema import Array as Rows
-from ..._schema import Count, Number, Record
+from ..._rules import ArrayOf, Count, Number, Record
+from ..._types import AnyArray, BoolArray
 from ...alignment.families import AlignedFrame, Matrix, compose, inverse
 from ...alignment.follower import IN_SIGHT, Follower, Sighting
 from ...kernels.video_steady import lay_mask_back, lay_over
 from ._detect import Detection
 from ._format import FrameFormat
 from ._start import typical_row
-
-Array = NDArray[Any]
 
 STABILISERS = ("translation", "similarity", "projective")
 """Families of transformations that a shaking camera is followed with."""
@@ -29,10 +26,10 @@ def stabiliser_rules(dtypes: tuple[str, ...]) -> Record:
     """What `Stabiliser.to_store` gives, for frames of one of some types."""
     return Record(
         {
-            "reference": Rows(dtypes, "entries", low=0.0, high=1.0),
+            "reference": ArrayOf(dtypes, "entries", low=0.0, high=1.0),
             "age": Count(),
-            "matrix": Rows(("float64",), 3, 3, low=-1e6, high=1e6),
-            "light": Rows(("float64",), 2, low=-1e6, high=1e6),
+            "matrix": ArrayOf(("float64",), 3, 3, low=-1e6, high=1e6),
+            "light": ArrayOf(("float64",), 2, low=-1e6, high=1e6),
             "usual": Number(0.0, 1.0),
         }
     )
@@ -43,16 +40,16 @@ class View:
     """A frame as it lies over the background."""
 
     format: FrameFormat
-    given: Array
+    given: AnyArray
     """The row of the frame as the camera saw it."""
-    row: Array
+    row: AnyArray
     """The same laid over the background; what the camera did not see is as it was in the background."""
     matrix: Matrix | None = None
     """From pixels of the background to those of the frame; None if nothing was moved."""
     in_sight: bool = True
     """Whether the frame still shows enough of the background."""
 
-    def mask_laid_over(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def mask_laid_over(self, mask: BoolArray) -> BoolArray:
         """A mask of the frame as it lies over the background, both as rows."""
         return (
             mask
@@ -60,7 +57,7 @@ class View:
             else _laid_mask(mask, self.format, self.matrix, 1, (0, self.format.height))[0].reshape(-1)
         )
 
-    def laid_back(self, found: Detection, least_area: int) -> tuple[Any, NDArray[np.bool_], list[list[int]]]:
+    def laid_back(self, found: Detection, least_area: int) -> tuple[Any, BoolArray, list[list[int]]]:
         """Background, mask and regions of the frame as the camera saw it.
 
         The background is made when it is asked for; beyond its edges it is the frame.
@@ -94,7 +91,7 @@ class Stabiliser:
 
     def __init__(self, transform: str | None) -> None:
         self.transform = transform
-        self.reference: Array | None = None
+        self.reference: AnyArray | None = None
         """The row of the picture that frames are looked for with."""
         self.age = 0
         """Frames learnt since it was made."""
@@ -110,7 +107,7 @@ class Stabiliser:
         if self._follower is not None and place is not None:
             self._follower.place = place
 
-    def look(self, row: Array, form: FrameFormat) -> View:
+    def look(self, row: AnyArray, form: FrameFormat) -> View:
         """A frame as it lies over the background."""
         if self._follower is None or self.reference is None:
             return View(form, row, row)
@@ -119,14 +116,14 @@ class Stabiliser:
         laid = row if matrix is None else _laid(row, form, matrix, self.reference)
         return View(form, row, laid, matrix, sight.in_sight >= IN_SIGHT)
 
-    def laid_over(self, one: Array, row: Array, form: FrameFormat) -> Array:
+    def laid_over(self, one: AnyArray, row: AnyArray, form: FrameFormat) -> AnyArray:
         """A frame laid over another one."""
         if self.transform is None:
             return row
         matrix = Follower(form.brightness_of(one), self.transform).follow(form.brightness_of(row)).matrix
         return _laid(row, form, matrix, one)
 
-    def start(self, rows: Array, form: FrameFormat) -> Array:
+    def start(self, rows: AnyArray, form: FrameFormat) -> AnyArray:
         """The first frames laid over each other, (n, entries)."""
         if self.transform is None:
             return rows
@@ -145,7 +142,7 @@ class Stabiliser:
         self.use(picture, form, follower.place._replace(matrix=moved[-1]))
         return laid
 
-    def use(self, picture: Array, form: FrameFormat, place: Sighting | None, age: int = 0) -> Follower:
+    def use(self, picture: AnyArray, form: FrameFormat, place: Sighting | None, age: int = 0) -> Follower:
         """Look for frames with another picture, the first from a place."""
         self._follower = follower = Follower(form.brightness_of(picture), self.transform or "translation")
         self.reference, self.age, self.place = picture, age, place
@@ -165,7 +162,7 @@ class Stabiliser:
         place = Sighting(content["matrix"].copy(), content["light"].copy(), usual=content["usual"])
         self.use(content["reference"].copy(), form, place, content["age"])
 
-    def renew(self, background: Array, form: FrameFormat) -> None:
+    def renew(self, background: AnyArray, form: FrameFormat) -> None:
         """Take the background for the picture that frames are looked for with, if that has become old."""
         self.age += 1
         if self._follower is not None and self.age >= RENEW_EVERY:
@@ -196,7 +193,7 @@ def is_shift(matrix: Matrix) -> bool:
     return matrix[:, :2].tolist() == [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
 
 
-def _laid(row: Array, form: FrameFormat, matrix: Matrix, fill: Array) -> Array:
+def _laid(row: AnyArray, form: FrameFormat, matrix: Matrix, fill: AnyArray) -> AnyArray:
     """A row with the numbers at M p in place of those at p, and those of another row where there are none."""
     out, exact = np.empty_like(row), form.white is None
     lay_over(row, form.height, form.width, matrix, is_shift(matrix), exact, fill, out)
@@ -204,8 +201,8 @@ def _laid(row: Array, form: FrameFormat, matrix: Matrix, fill: Array) -> Array:
 
 
 def _laid_mask(
-    mask: NDArray[np.bool_], form: FrameFormat, matrix: Matrix, least: int, rows: tuple[int, int]
-) -> tuple[NDArray[np.bool_], list[list[int]]]:
+    mask: BoolArray, form: FrameFormat, matrix: Matrix, least: int, rows: tuple[int, int]
+) -> tuple[BoolArray, list[list[int]]]:
     """The same of a mask, with its regions of so many pixels at least; rows of the answer beyond these are empty."""
     out = np.empty((form.height, form.width), dtype=np.bool_)
     flat = out.reshape(-1)

@@ -4,10 +4,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._schema import LEAST, Count, Either, Flag, Number, OneOf, Record, Row, Rule, maybe
-from ..._schema import Array as Rows
+from ..._rules import LEAST, ArrayOf, Count, Either, Flag, Number, OneOf, Record, Row, Rule, maybe
+from ..._types import AnyArray
 from ...core.encoder.encoder import Encoder
 from ...core.encoder.stored import ENCODER, LAYERS
 from ._background import MOST_COMPONENTS, Background
@@ -19,7 +18,6 @@ from ._stabiliser import STABILISERS, stabiliser_rules
 if TYPE_CHECKING:
     from ._stream import Stream
 
-Array = NDArray[Any]
 S = TypeVar("S", bound="Stream")
 
 KIND = "VideoStream"
@@ -97,9 +95,9 @@ def schema_of(content: dict[str, Any]) -> Record:
     """The schema of a file: a stream has a background, or is starting, or has seen nothing; some have a network."""
     has_model, has_network = "components" in content, isinstance(content.get("encoder"), dict)
     dtype = tuple(name for name in DTYPES if name == content.get("dtype")) or DTYPES
-    kept: dict[str, Rule] = {"lights" if has_model else "first": Rows(dtype, "frames", "m", low=0.0, high=1.0)}
+    kept: dict[str, Rule] = {"lights" if has_model else "first": ArrayOf(dtype, "frames", "m", low=0.0, high=1.0)}
     if has_model:
-        kept |= {"usual": Rows(("float32",), "q", low=-_MOST, high=_MOST), "stabiliser": stabiliser_rules(dtype)}
+        kept |= {"usual": ArrayOf(("float32",), "q", low=-_MOST, high=_MOST), "stabiliser": stabiliser_rules(dtype)}
     return Record(
         {
             **(_background_rules(dtype) if has_model else {}),
@@ -114,23 +112,23 @@ def schema_of(content: dict[str, Any]) -> Record:
             "encoder": ENCODER if has_network else OneOf("layers", "exact"),
             "camera": _CAMERA,
         },
-        {"region": Rows(("bool",), "height", "width"), **kept},
+        {"region": ArrayOf(("bool",), "height", "width"), **kept},
     )
 
 
 def _background_rules(dtype: tuple[str, ...]) -> dict[str, Rule]:
     """The compiled loops rely on these sizes and types."""
     return {
-        "components": Rows(("float32",), "q", "m", low=-_MOST, high=_MOST),
-        "codes": Rows(("float32",), "q", low=-_MOST, high=_MOST),
-        "variance": Rows(("float32",), "m", low=0.0, high=_MOST),
-        "squares": Rows(("float64",), "q", "q", low=-(_MOST**2), high=_MOST**2),
-        "last": Rows(dtype, "m", low=0.0, high=1.0),
-        "last_deviation": Rows(dtype, "m", low=-1.0, high=1.0),
-        "seen": Rows(("uint16",), "pixels"),
-        "waited": Rows(("uint16",), "pixels"),
-        "sample": Rows(("int32",), "sample"),
-        "step": Rows(("float32",), "q", "q", low=-_MOST, high=_MOST),
+        "components": ArrayOf(("float32",), "q", "m", low=-_MOST, high=_MOST),
+        "codes": ArrayOf(("float32",), "q", low=-_MOST, high=_MOST),
+        "variance": ArrayOf(("float32",), "m", low=0.0, high=_MOST),
+        "squares": ArrayOf(("float64",), "q", "q", low=-(_MOST**2), high=_MOST**2),
+        "last": ArrayOf(dtype, "m", low=0.0, high=1.0),
+        "last_deviation": ArrayOf(dtype, "m", low=-1.0, high=1.0),
+        "seen": ArrayOf(("uint16",), "pixels"),
+        "waited": ArrayOf(("uint16",), "pixels"),
+        "sample": ArrayOf(("int32",), "sample"),
+        "step": ArrayOf(("float32",), "q", "q", low=-_MOST, high=_MOST),
     }
 
 
@@ -164,7 +162,7 @@ def restored(kind: type[S], content: dict[str, Any]) -> S:
     return stream
 
 
-def _check_sizes(form: FrameFormat, arrays: dict[str, Array], first: Array) -> None:
+def _check_sizes(form: FrameFormat, arrays: dict[str, AnyArray], first: AnyArray) -> None:
     """Refuse arrays of another size than the frames, too many components, and pixels that are not there."""
     m = arrays["last"].size if arrays else first.shape[1]
     if m != form.entries or (arrays and arrays["seen"].size != form.pixels):

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ... import store
-from ..._schema import LEAST, Rule
+from ..._rules import LEAST, Rule
 from ..._threads import suited_to
 from ..._types import AnyArray
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator

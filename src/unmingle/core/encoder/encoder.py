@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ... import store
-from ..._schema import Rule
+from ..._rules import Rule
 from ..._types import Array
 from ..._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive, within_range
 from ...kernels.encoder import encode_layers

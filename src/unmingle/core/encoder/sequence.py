@@ -5,17 +5,14 @@ from os import PathLike
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import store
-from ..._schema import Array as Numbers
-from ..._schema import Record, Rule
+from ..._rules import ArrayOf, Record, Rule
+from ..._types import Array
 from ..._validation import as_floats, check_choice, check_count, within_range
 from ...kernels.sequence import carry_codes
 from .encoder import BACKENDS
 from .stored import MOST_LAYERS
-
-Array = NDArray[np.floating[Any]]
 
 FLOOR = 0.01
 """What both parts are at least, beside samples of size one: a mask is then never 0 / 0."""
@@ -329,8 +326,8 @@ class SequenceEncoder:
 _LARGEST_WEIGHT, _LARGEST_POWER = 1e6, 10.0
 
 
-def _stored(*shape: str, low: float = -_LARGEST_WEIGHT, high: float = _LARGEST_WEIGHT) -> Numbers:
-    return Numbers(("float16", "float32", "float64"), *shape, low=low, high=high, alike="numbers")
+def _stored(*shape: str, low: float = -_LARGEST_WEIGHT, high: float = _LARGEST_WEIGHT) -> ArrayOf:
+    return ArrayOf(("float16", "float32", "float64"), *shape, low=low, high=high, alike="numbers")
 
 
 SEQUENCE_ENCODER = Record(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._schema import FLOATS, LEAST, Array, Count, Either, Flag, Number, OneOf, Record
+from ..._rules import FLOATS, LEAST, ArrayOf, Count, Either, Flag, Number, OneOf, Record
 from ..linalg.units import Units
 from .dictionary import Dictionary
 from .noise import NoiseTracker
@@ -21,12 +21,12 @@ _WORD = Count(0, 2**128 - 1)
 
 TRACKER = Record(
     {
-        "components": Array(FLOATS, "q", "m", alike="stream"),
-        "code": Array(FLOATS, "q", alike="stream"),
-        "waiting": Array(FLOATS, "waiting", "m", nan=True, alike="stream"),
-        "reach": Array(("float64",), "m", low=1.0),
-        "A": Array(("float64",), "q", "q"),
-        "B": Array(FLOATS, "q", ("m", 0)),
+        "components": ArrayOf(FLOATS, "q", "m", alike="stream"),
+        "code": ArrayOf(FLOATS, "q", alike="stream"),
+        "waiting": ArrayOf(FLOATS, "waiting", "m", nan=True, alike="stream"),
+        "reach": ArrayOf(("float64",), "m", low=1.0),
+        "A": ArrayOf(("float64",), "q", "q"),
+        "B": ArrayOf(FLOATS, "q", ("m", 0)),
         "start_size": Count(1),
         "starting": Flag(),
         "solved_at": Count(),
@@ -52,11 +52,11 @@ TRACKER = Record(
 NONNEGATIVE_TRACKER = Record(
     {
         **TRACKER.rules,
-        "components": Array(FLOATS, "q", "m", low=0.0, alike="stream"),
-        "code": Array(FLOATS, "q", low=0.0, alike="stream"),
-        "waiting": Array(FLOATS, "waiting", "m", low=0.0, nan=True, alike="stream"),
-        "A": Array(("float64",), "q", "q", low=0.0),
-        "B": Array(FLOATS, "q", "m"),
+        "components": ArrayOf(FLOATS, "q", "m", low=0.0, alike="stream"),
+        "code": ArrayOf(FLOATS, "q", low=0.0, alike="stream"),
+        "waiting": ArrayOf(FLOATS, "waiting", "m", low=0.0, nan=True, alike="stream"),
+        "A": ArrayOf(("float64",), "q", "q", low=0.0),
+        "B": ArrayOf(FLOATS, "q", "m"),
     }
 )
 _PLAIN = ("start_size", "starting", "solved_at", "doubt", "n_seen", "n_jumps", "waiting", "reach")

@@ -10,9 +10,9 @@ from fuzz_files import M, frames, places, rows, training, write_models
 
 import unmingle
 from unmingle import store
-from unmingle._schema import (
+from unmingle._rules import (
     FLOATS,
-    Array,
+    ArrayOf,
     Count,
     Each,
     Either,
@@ -60,8 +60,8 @@ def test_a_rule_tells_right_from_wrong(rule, good, bad):
 
 ARRAYS = Record(
     {
-        "U": Array(FLOATS, "q", "m", alike="U"),
-        "deep": Record({"s": Array(FLOATS, "q", alike="U")}, {"t": Either(Count(), Array(FLOATS, "m"))}),
+        "U": ArrayOf(FLOATS, "q", "m", alike="U"),
+        "deep": Record({"s": ArrayOf(FLOATS, "q", alike="U")}, {"t": Either(Count(), ArrayOf(FLOATS, "m"))}),
         "n": Size("m"),
     }
 )
@@ -110,12 +110,12 @@ def test_sizes_and_types_agree_all_over_a_file(change, sentence):
 
 
 def test_bounds_of_arrays():
-    rule = Array(("float64",), "n", low=0.0, high=1.0, nan=True)
+    rule = ArrayOf(("float64",), "n", low=0.0, high=1.0, nan=True)
     for good in ([0.0, 1.0], [np.nan, 0.5], [np.nan], []):
         assert rule.fits(np.array(good), {})
     for bad in ([-0.1], [1.1, np.nan], [np.inf]):
         assert not rule.fits(np.array(bad), {})
-    either = Array(FLOATS, ("m", 0))
+    either = ArrayOf(FLOATS, ("m", 0))
     assert [either.fits(np.zeros(n), {"m": 3}) for n in (0, 3, 2)] == [True, True, False]
 
 

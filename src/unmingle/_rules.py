@@ -57,7 +57,7 @@ class Count(Rule):
     @property
     def wanted(self) -> str:
         """The rule in a few words."""
-        return f"a whole number from {self.low} to {self.high}"
+        return f"a whole number {f'of at least {self.low}' if self.high == 2**53 else f'from {self.low} to {self.high}'}"
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""
@@ -66,24 +66,37 @@ class Count(Rule):
 
 @dataclass(frozen=True)
 class Number(Rule):
-    """A real number; infinity and NaN where said so."""
+    """A real number; infinity and NaN where said so; ``above`` the lowest and ``below`` the highest where these are out."""
 
     low: float = -LARGEST
     high: float = LARGEST
     nan: bool = False
+    above: bool = False
+    below: bool = False
 
     @property
     def wanted(self) -> str:
         """The rule in a few words."""
+        if self.low <= -LARGEST and self.high >= LARGEST:
+            return "a number"
+        if self.high >= LARGEST:
+            return f"a finite number {'above' if self.above else 'of at least'} {self.low:g}"
+        if self.above or self.below:
+            lowest = f"{'above' if self.above else 'of at least'} {self.low:g}"
+            return f"a number {lowest} and {'below' if self.below else 'at most'} {self.high:g}"
         return f"a number from {self.low:g} to {self.high:g}"
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""
-        return type(value) in (int, float) and (self.low <= value <= self.high or (self.nan and value != value))
+        if type(value) not in (int, float):
+            return False
+        inside = self.low <= value <= self.high
+        at_end = (self.above and value == self.low) or (self.below and value == self.high)
+        return (inside and not at_end) or (self.nan and value != value)
 
 
 ANY_NUMBER = Number(-np.inf, np.inf, nan=True)
-POSITIVE = Number(5e-324)
+POSITIVE = Number(0.0, above=True)
 
 
 class Flag(Rule):
@@ -125,7 +138,8 @@ class OneOf(Rule):
     @property
     def wanted(self) -> str:
         """The rule in a few words."""
-        return " or ".join("nothing" if value is None else repr(value) for value in self.values)
+        words = ["None" if value is None else repr(value) for value in self.values]
+        return f"one of {', '.join(words)}" if len(words) > 2 else " or ".join(words)
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""
@@ -233,7 +247,7 @@ class Record(Rule):
             rule.check(f"{name}.{key}" if name else key, value[key], sizes)
 
 
-class Array(Rule):
+class ArrayOf(Rule):
     """An array of one of some types and of a shape, with all entries from low to high; NaN where said so.
 
     The shape has numbers, names of sizes, and tuples of both, any of which will do. Arrays that are ``alike`` something
