@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 @cache
-def rules_of(cls: type) -> dict[str, Rule]:
+def rules_of(cls: Any) -> dict[str, Rule]:
     """The rule of each field of a dataclass, by its name; fields without a rule are not part of a file."""
     hints = get_type_hints(cls, include_extras=True)
     found = {one.name: _rule_in(hints[one.name]) for one in fields(cls)}
@@ -45,7 +45,7 @@ def _rule_in(hint: Any) -> Rule | None:
 
 
 @cache
-def record_of(cls: type) -> Record:
+def record_of(cls: Any) -> Record:
     """What a file holds of a dataclass. A field that may be None is left out where it is None."""
     may_lack = {one.name for one in fields(cls) if _may_lack(one)}
     rules = rules_of(cls)
@@ -121,7 +121,7 @@ def _plain(value: Any, rule: Rule) -> Any:
     return value
 
 
-def bounds_of(cls: type, name: str) -> tuple[float | None, float | None]:
+def bounds_of(cls: Any, name: str) -> tuple[float | None, float | None]:
     """The least and the largest that a number in a field may be; None where there is no such limit."""
     return limits_of(rules_of(cls)[name])
 
@@ -130,12 +130,13 @@ def limits_of(rule: Rule) -> tuple[float | None, float | None]:
     """The least and the largest number that a rule allows, None where there is no such limit."""
     for one in (rule, *getattr(rule, "rules", ())):
         if isinstance(one, Count | Number):
-            low, high = one.low, one.high
-            return (low if low > type(one)().low else low), (None if high == type(one)().high else high)
+            least, most = type(one)().low, type(one)().high
+            bounded = isinstance(one, Count) or one.low > least
+            return (one.low if bounded else None), (None if one.high == most else one.high)
     return None, None
 
 
-def default_of(cls: type, name: str) -> Any:
+def default_of(cls: Any, name: str) -> Any:
     """What a field is where nobody gives it."""
     found = next(one for one in fields(cls) if one.name == name)
-    return found.default if found.default is not MISSING else found.default_factory()  # type: ignore[misc]
+    return found.default_factory() if found.default_factory is not MISSING else found.default

@@ -57,7 +57,8 @@ class Count(Rule):
     @property
     def wanted(self) -> str:
         """The rule in a few words."""
-        return f"a whole number {f'of at least {self.low}' if self.high == 2**53 else f'from {self.low} to {self.high}'}"
+        limits = f"of at least {self.low}" if self.high == 2**53 else f"from {self.low} to {self.high}"
+        return f"a whole number {limits}"
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""
@@ -66,7 +67,7 @@ class Count(Rule):
 
 @dataclass(frozen=True)
 class Number(Rule):
-    """A real number; infinity and NaN where said so; ``above`` the lowest and ``below`` the highest where these are out."""
+    """A real number; infinity and NaN where said so; ``above`` and ``below`` leave the lowest and the highest out."""
 
     low: float = -LARGEST
     high: float = LARGEST
