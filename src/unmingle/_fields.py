@@ -61,7 +61,8 @@ def _may_lack(one: "Field[Any]") -> bool:
 
 def to_store(value: Any) -> dict[str, Any]:
     """A dataclass as what a file holds: JSON values, arrays and tables of them."""
-    content = {name: _stored(getattr(value, name)) for name in rules_of(type(value))}
+    kind: Any = type(value)
+    content = {name: _stored(getattr(value, name)) for name in rules_of(kind)}
     optional = {one.name for one in fields(value) if _may_lack(one)}
     return {name: part for name, part in content.items() if part is not None or name not in optional}
 
@@ -97,7 +98,8 @@ def check_settings(value: Any) -> None:
 
     To be called from ``__post_init__``. A field that is a dataclass itself was checked when it was made.
     """
-    for name, rule in rules_of(type(value)).items():
+    kind: Any = type(value)
+    for name, rule in rules_of(kind).items():
         given = getattr(value, name)
         if not is_dataclass(given):
             object.__setattr__(value, name, checked(given, name, rule))
