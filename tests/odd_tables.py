@@ -111,11 +111,11 @@ def use_estimator(name, X):
 def use_decompose(X):
     """Take a table apart in several ways."""
     with strict_warnings():
-        for settings in ({}, {"scale": "columns", "debias": True}, {"n_components": 2}, {"solver": "pcp"}):
+        for settings in ({}, {"scale": "columns", "debias": True}, {"n_components": 2}):
             part = attempt(f"decompose {settings}", lambda given: unmingle.decompose(X, **given), settings, wants=True)
-            if settings != {"solver": "pcp"}:
-                attempt(f"flags {settings}", part.flags)
-                attempt(f"significance {settings}", lambda part=part: part.significance)
+            attempt(f"flags {settings}", part.flags)
+            attempt(f"significance {settings}", lambda part=part: part.significance)
+        attempt("pursue", unmingle.pursue, X, wants=True)
 
 
 def is_sentence(problem):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from unmingle import decompose
+from unmingle import decompose, pursue
 
 PROBLEMS, AT_ONCE = 1000, 50
 ROUNDING = {np.float64: 1e-13, np.float32: 1e-6}
@@ -31,10 +31,12 @@ class Problem(NamedTuple):
 
     @property
     def solved(self):
-        own = {"rank_penalty": self.rank_penalty} if self.eps is None else {"solver": "pcp", "eps": self.eps}
+        given = {"outlier_penalty": self.outlier_penalty, **self.options}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return decompose(self.X, outlier_penalty=self.outlier_penalty, **own, **self.options)
+            if self.eps is None:
+                return decompose(self.X, rank_penalty=self.rank_penalty, **given)
+            return pursue(self.X, eps=self.eps, **given)
 
 
 def drawn(seed):

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from . import synth as synth
     from .alignment.joint import align as align
     from .alignment.result import Alignment as Alignment
-    from .core.decomposition.matrix import decompose as decompose
-    from .core.decomposition.matrix import penalty_max as penalty_max
-    from .core.decomposition.parts import Decomposition as Decomposition
+    from .core.decomposition.decompose_matrix import decompose as decompose
+    from .core.decomposition.decompose_matrix import penalty_max as penalty_max
+    from .core.decomposition.decompose_matrix import pursue as pursue
+    from .core.decomposition.result import Decomposition as Decomposition
     from .core.encoder.encoder import Encoder as Encoder
     from .estimators.aligner import Aligner as Aligner
     from .estimators.learned import LearnedRobustPCA as LearnedRobustPCA
@@ -37,7 +38,7 @@ __version__ = "0.1.0"
 _MODULE_OF = {
     "Aligner": "estimators.aligner",
     "Alignment": "alignment.result",
-    "Decomposition": "core.decomposition.parts",
+    "Decomposition": "core.decomposition.result",
     "Encoder": "core.encoder.encoder",
     "LearnedRobustNMF": "estimators.learned_nmf",
     "LearnedRobustPCA": "estimators.learned",
@@ -46,8 +47,9 @@ _MODULE_OF = {
     "RobustNMF": "estimators.robust_nmf",
     "RobustPCA": "estimators.robust_pca",
     "align": "alignment.joint",
-    "decompose": "core.decomposition.matrix",
-    "penalty_max": "core.decomposition.matrix",
+    "decompose": "core.decomposition.decompose_matrix",
+    "penalty_max": "core.decomposition.decompose_matrix",
+    "pursue": "core.decomposition.decompose_matrix",
 }
 _EXTRA_OF = {
     "apps": "",

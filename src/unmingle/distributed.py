@@ -131,7 +131,7 @@ def fit(
     Parameters
     ----------
     model : RobustPCA, OnlineRobustPCA, LearnedRobustPCA, RobustNMF or OnlineRobustNMF
-        What to fit; its parameters count, but for ``solver``, ``init``, ``tol``, ``max_iter``, ``dictionary_step`` and
+        What to fit; its parameters count, but for ``init``, ``tol``, ``max_iter``, ``dictionary_step`` and
         the ``batch_size`` of streams. With ``forgetting`` below 1, later rows of a stream weigh more; "auto" weighs all
         alike. The encoder of a LearnedRobustPCA is trained here, on the rows of the start, once the dictionary is
         found.

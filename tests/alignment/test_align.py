@@ -66,7 +66,7 @@ def test_cost_falls_below_that_of_images_as_they_are():
     frames = faces.images[:, top : top + 48, left : left + 40].reshape(30, -1).astype(np.float64)
     penalties = {"rank_penalty": 0.1, "outlier_penalty": 0.01}
     done = unmingle.align(faces.images, **ARGUMENTS, **penalties)
-    part = unmingle.decompose(frames, n_components=5, solver="alternating", **penalties)
+    part = unmingle.decompose(frames, n_components=5, **penalties)
     still = unmingle.core.objective.projection(frames, part.components, part.codes, part.outliers, 0.1, 0.01)
     assert np.mean(done.cost < still) == 1.0
     assert done.cost.mean() < 0.6 * still.mean()

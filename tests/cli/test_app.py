@@ -42,7 +42,7 @@ def test_help_lists_the_commands_without_loading_numpy():
         ["nonsense"],
         ["decompose"],
         ["decompose", "x.csv", "--no-such-option"],
-        ["decompose", "x.csv", "--solver", "magic"],
+        ["decompose", "x.csv", "--solver", "proximal"],
         ["decompose", "x.csv", "--rank-penalty", "much"],
         ["decompose", "x.csv", "--outlier-penalty", "-1"],
         ["decompose", "x.csv", "--components", "0"],

@@ -31,12 +31,12 @@ def numbers(lines, first_column=1):
     return np.array([line[first_column:] for line in lines[1:]], dtype=float)
 
 
-@pytest.mark.parametrize("solver", ["proximal", "alternating"])
+@pytest.mark.parametrize("components", [[], ["--components", "3"]], ids=["any number", "three"])
 @pytest.mark.parametrize("missing", ["", "NA", " nan "])
-def test_csv_keeps_names_fills_missing_cells_and_adds_up(run, tmp_path, planted, solver, missing):
+def test_csv_keeps_names_fills_missing_cells_and_adds_up(run, tmp_path, planted, components, missing):
     table = write_csv(tmp_path / "plant.csv", planted, missing=missing)
     before = table.read_bytes()
-    ended = run("decompose", table, "--parts", "--out", "parts/of it", "--solver", solver)
+    ended = run("decompose", table, "--parts", "--out", "parts/of it", *components)
     assert ended.code == 0, ended.err
     low_rank = read_csv(tmp_path / "parts/of it/plant.low_rank.csv")
     outliers = read_csv(tmp_path / "parts/of it/plant.sparse.csv")
@@ -181,15 +181,6 @@ def test_options_reach_the_solver(run, tmp_path, planted):
     result = json.loads(run("decompose", table, *options).out)
     assert (result["rank_penalty"], result["outlier_penalty"]) == (2.5, 0.25)
     assert result["rank"] == 1
-
-
-def test_pcp_recovers_a_clean_matrix(run, tmp_path):
-    made = low_rank_plus_sparse(60, 50, 2, outlier_fraction=0.05, random_state=0)
-    np.save(tmp_path / "x.npy", made.X)
-    result = json.loads(run("decompose", "x.npy", "--solver", "pcp", "--parts", "--json").out)
-    assert result["converged"] is True
-    np.testing.assert_allclose(np.load(result["written"]["low_rank"]), made.low_rank, atol=1e-4)
-    np.testing.assert_allclose(np.load(result["written"]["sparse"]), made.outliers, atol=1e-4)
 
 
 def test_unfinished_work_is_said_in_one_sentence_and_kept(run, tmp_path, planted):

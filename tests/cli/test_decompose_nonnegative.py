@@ -73,9 +73,5 @@ def test_a_negative_cell_is_named(run, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["debts.csv", "x.npy"]
 
 
-def test_there_is_no_solver_to_choose(run, counts):
-    assert failed(run("decompose", "counts.csv", "--nonnegative", "--solver", "pcp"), "one solver", "'pcp'")
-
-
 def test_help_tells_of_it(run):
     assert "--nonnegative" in run("decompose", "--help").out

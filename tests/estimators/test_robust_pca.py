@@ -22,7 +22,6 @@ from unmingle.metrics import subspace_angle
     [
         RobustPCA(random_state=0),
         RobustPCA(n_components=2, random_state=0),
-        RobustPCA(solver="proximal", random_state=0),
     ]
 )
 def test_scikit_learn_conventions(estimator, check):
@@ -276,8 +275,6 @@ def test_models_of_any_scale(scale, world):
 def test_refusals_are_clear(world):
     with pytest.raises(NotFittedError):
         RobustPCA().transform(world[1])
-    with pytest.raises(ValueError, match="'alternating', 'proximal'"):
-        RobustPCA(solver="pcp").fit(world[1])
     with pytest.raises(ValueError, match="n_components"):
         RobustPCA(n_components=0).fit(world[1])
     model = RobustPCA(n_components=1).fit(world[1])

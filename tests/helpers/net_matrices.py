@@ -50,13 +50,13 @@ def float32_matrix_with_gaps():
 
 @job()
 def matrix_with_at_most_three_components():
-    return parts_of(unmingle.decompose(made(300, 60), n_components=3, solver="alternating", random_state=0))
+    return parts_of(unmingle.decompose(made(300, 60), n_components=3, random_state=0))
 
 
 @job()
 def matrix_by_pursuit():
-    exact = parts_of(unmingle.decompose(made(100, 60), solver="pcp", random_state=0))
-    within = parts_of(unmingle.decompose(made(100, 60), solver="pcp", eps=6.0, random_state=0))
+    exact = parts_of(unmingle.pursue(made(100, 60), random_state=0))
+    within = parts_of(unmingle.pursue(made(100, 60), eps=6.0, random_state=0))
     return exact | {f"within_{name}": value for name, value in within.items()}
 
 
@@ -149,7 +149,7 @@ def chunks_of_rows():
 
 
 def encoder_of(X, n_layers=4, **kind):
-    U = unmingle.decompose(X, n_components=3, solver="alternating", random_state=0).components
+    U = unmingle.decompose(X, n_components=3, random_state=0).components
     return unmingle.Encoder.from_components(U, rank_penalty=0.5, outlier_penalty=0.2, n_layers=n_layers, **kind)
 
 

@@ -31,7 +31,7 @@ from lab.registry import EXPERIMENTS
 from unmingle import synth
 from unmingle.apps.audio import Adaptive, Parts, RepeatedSpectra, magnitudes, separate
 from unmingle.apps.audio.training import _plain as plain
-from unmingle.core.decomposition.matrix import decompose
+from unmingle.core.decomposition.decompose_matrix import pursue
 from unmingle.metrics import nsdr, si_sdr, snr
 
 RATE = 16000
@@ -115,7 +115,7 @@ def test_plain_method_comes_near_the_certified_minimum(rng):
     X[rng.random(X.shape) < 0.05] += 3.0
     lam = 1 / np.sqrt(40)
     L, O = plain_alm(X, lam)  # noqa: E741
-    least = decompose(X, solver="pcp", outlier_penalty=lam, tol=1e-9, max_iter=5000).low_rank
+    least = pursue(X, outlier_penalty=lam, tol=1e-9, max_iter=5000).low_rank
     np.testing.assert_allclose(L + O, X, atol=1e-5)
     cost = np.linalg.svd(least, compute_uv=False).sum() + lam * np.abs(X - least).sum()
     assert pursuit_cost(X, least, lam) == pytest.approx(cost)

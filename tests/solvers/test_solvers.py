@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import reference
 
-from unmingle import decompose
+from unmingle import decompose, pursue
 from unmingle.core import objective
+from unmingle.core.decomposition.decompose_matrix import solve
 from unmingle.core.iterate import run
 from unmingle.core.prox import soft_threshold
 from unmingle.core.solvers.projection import algorithm_1, newton
@@ -13,17 +14,15 @@ from unmingle.core.solvers.projection import algorithm_1, newton
 SHAPES = [(12, 9, 2, 0.0), (9, 14, 2, 0.2), (10, 10, 1, 0.0)]
 
 
-@pytest.mark.parametrize("solver", ["proximal", "alternating"])
+@pytest.mark.parametrize("method", ["proximal", "alternating"])
 @pytest.mark.parametrize(("n", "m", "rank", "missing"), SHAPES)
 @pytest.mark.parametrize("share", [0.3, 0.1])
-def test_minimum_of_2(solver, n, m, rank, missing, share):
+def test_minimum_of_2(method, n, m, rank, missing, share):
     X = reference.mixture(n, m, rank, missing=missing)
     lam_star = share * np.linalg.norm(np.nan_to_num(X), 2)
     lam = np.linspace(0.5, 1.5, m) * lam_star / np.sqrt(max(n, m))
     best, L = reference.unconstrained(X, lam_star, lam)
-    part = decompose(
-        X, rank_penalty=lam_star, outlier_penalty=lam, solver=solver, tol=1e-8, max_iter=3000, random_state=0
-    )
+    part = solve(X, rank_penalty=lam_star, outlier_penalty=lam, method=method, tol=1e-8, max_iter=3000, random_state=0)
     assert part.converged
     assert part.gap <= 1e-8
     assert np.isclose(part.objective, best, rtol=1e-6)
@@ -37,7 +36,7 @@ def test_minimum_of_1(n, m, rank, missing, eps):
     X = reference.mixture(n, m, rank, missing=missing)
     lam = 1 / np.sqrt(max(n, m))
     best, _ = reference.constrained(X, lam, eps)
-    part = decompose(X, outlier_penalty=lam, solver="pcp", eps=eps, tol=1e-8, max_iter=3000, random_state=0)
+    part = pursue(X, outlier_penalty=lam, eps=eps, tol=1e-8, max_iter=3000, random_state=0)
     assert part.converged
     assert part.gap <= 1e-5
     assert np.isclose(part.objective, best, rtol=1e-6)
@@ -74,8 +73,8 @@ def test_all_solvers_of_2_certify_and_agree(shape, rank, dtype, tol):
     sigma = 0.05
     penalties = {"rank_penalty": sigma * sum(np.sqrt(shape)), "outlier_penalty": 2 * sigma}
     parts = [
-        decompose(X, **penalties, solver=solver, n_components=q, tol=tol, random_state=seed)
-        for solver, q, seed in [
+        solve(X, **penalties, method=method, n_components=q, tol=tol, random_state=seed)
+        for method, q, seed in [
             ("proximal", None, 0),
             ("proximal", None, 1),
             ("alternating", None, 0),
@@ -94,7 +93,7 @@ def test_pcp_recovers_and_certifies(dtype, error, gap):
     rng = np.random.default_rng(0)
     L = rng.standard_normal((200, 5)) @ rng.standard_normal((5, 150))
     O = np.where(rng.random(L.shape) < 0.1, rng.uniform(-5, 5, L.shape), 0)  # noqa: E741
-    part = decompose((L + O).astype(dtype), solver="pcp", tol=1e-7, random_state=0)
+    part = pursue((L + O).astype(dtype), tol=1e-7, random_state=0)
     assert part.rank == 5
     assert np.linalg.norm(part.low_rank - L) <= error * np.linalg.norm(L)
     assert np.mean((part.outliers != 0) != (O != 0)) < 1e-3
@@ -104,7 +103,7 @@ def test_pcp_recovers_and_certifies(dtype, error, gap):
 def test_1_and_2_meet_when_the_penalties_vanish():
     X = reference.mixture(60, 50, 2, noise=0.0)
     lam = 1 / np.sqrt(60)
-    pursuit = decompose(X, solver="pcp", outlier_penalty=lam, tol=1e-8, random_state=0)
+    pursuit = pursue(X, outlier_penalty=lam, tol=1e-8, random_state=0)
     limit = decompose(X, rank_penalty=1e-3, outlier_penalty=1e-3 * lam, max_iter=3000, random_state=0)
     assert np.isclose(limit.objective / 1e-3, pursuit.objective, rtol=1e-3)
     assert np.linalg.norm(limit.low_rank - pursuit.low_rank) < 1e-3 * np.linalg.norm(pursuit.low_rank)
@@ -113,7 +112,7 @@ def test_1_and_2_meet_when_the_penalties_vanish():
 def test_capped_alternation_finds_the_best_of_its_rank():
     """With few outliers and one atom, (4) is the truncated threshold of the cleaned data: a fixed point of it."""
     X = reference.mixture(60, 40, 4)
-    part = decompose(X, n_components=1, rank_penalty=1.0, outlier_penalty=0.4, solver="alternating", random_state=0)
+    part = decompose(X, n_components=1, rank_penalty=1.0, outlier_penalty=0.4, random_state=0)
     u, s, vt = np.linalg.svd(X - part.outliers)
     assert part.converged
     assert part.rank == 1
@@ -186,6 +185,7 @@ def test_projection_of_the_training_data_returns_their_own_codes():
 def test_solvers_never_write_to_the_data():
     X = reference.mixture(30, 20, 2, missing=0.1)
     X.setflags(write=False)
-    for solver in ("proximal", "alternating", "pcp"):
-        assert decompose(X, solver=solver, tol=1e-3, random_state=0).converged
+    assert decompose(X, tol=1e-3, random_state=0).converged
+    assert decompose(X, n_components=2, tol=1e-3, random_state=0).converged
+    assert pursue(X, tol=1e-3, random_state=0).converged
     assert next(newton(X, np.ones((1, 20)), 1.0, np.ones(20))).codes.shape == (30, 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reference import mixture
 
-from unmingle import decompose
+from unmingle import decompose, pursue
 from unmingle.core import objective
 from unmingle.core.linalg.low_rank import LowRank
 from unmingle.core.linalg.thresholding import gram_threshold
@@ -94,8 +94,8 @@ def test_it_takes_over_and_meets_plain_proximal_steps(slow, missing):
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-4, 1e-7])
 def test_the_gap_of_pursuit_is_certified(slow, tol):
-    part = decompose(slow, solver="pcp", tol=tol, max_iter=3000, random_state=0)
-    best = decompose(slow, solver="pcp", tol=1e-9, max_iter=5000, random_state=0)
+    part = pursue(slow, tol=tol, max_iter=3000, random_state=0)
+    best = pursue(slow, tol=1e-9, max_iter=5000, random_state=0)
     assert is_high(best.rank, slow.shape)
     assert part.converged
     assert part.gap <= tol

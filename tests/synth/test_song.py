@@ -97,7 +97,7 @@ def test_it_can_be_taken_apart_but_not_easily(seed):
     made = song(8.0, random_state=seed)
     hertz, _, spectra = stft(made.mixture, made.rate, nperseg=1024, noverlap=768)
     X = np.abs(spectra).T
-    part = unmingle.decompose(X, solver="pcp", outlier_penalty=1 / np.sqrt(max(X.shape)), tol=1e-3)
+    part = unmingle.pursue(X, outlier_penalty=1 / np.sqrt(max(X.shape)), tol=1e-3)
     mask = part.outliers**2 / (part.outliers**2 + part.low_rank**2 + 1e-12)
     voice = istft(spectra * mask.T * (hertz >= 100)[:, None], made.rate, nperseg=1024, noverlap=768)[1]
     found = np.stack([voice[: made.voice.size], made.mixture - voice[: made.voice.size]])

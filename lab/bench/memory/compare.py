@@ -26,7 +26,7 @@ def through_decompose() -> Contender:
 
     def solve(task: Task, stopwatch: Stopwatch, max_iter: int) -> Answer:
         penalties = {"rank_penalty": task.rank_penalty, "outlier_penalty": task.outlier_penalty}
-        part = decompose(task.X, **penalties, solver="proximal", tol=TOL, max_iter=max_iter, random_state=0)
+        part = decompose(task.X, **penalties, tol=TOL, max_iter=max_iter, random_state=0)
         return Answer(lambda: part.low_rank, part.n_iter, part.converged)
 
     return Contender("unmingle.decompose, float32", solve, problem="(2)", dtype=np.float32)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unmingle import decompose
+from unmingle import decompose, pursue
 from unmingle.core.iterate import run as run_until
 from unmingle.core.solvers.criteria import GapCriterion, PursuitCriterion
 from unmingle.core.solvers.pcp import pursuit_iterates
@@ -79,13 +79,14 @@ def _certified(problem: str, tol: float, *, automatic: bool = False) -> Callable
     """`decompose` to a certified gap, which is inside the clock."""
 
     def solve(case: Case) -> Outcome:
-        own = {"solver": "pcp"} if problem == "(1)" else {} if automatic else case.penalties
+        own = {} if automatic or problem == "(1)" else case.penalties
+        split = pursue if problem == "(1)" else decompose
         options = {"tol": tol, "max_iter": MAX_ITER, "random_state": 0, **own}
         begin = process_time()
         with warnings.catch_warnings(), certificates_clocked() as certifying:
             warnings.simplefilter("ignore")
             seconds, part = clocked(
-                lambda: decompose(case.X, callback=lambda _: process_time() - begin > PATIENCE, **options)
+                lambda: split(case.X, callback=lambda _: process_time() - begin > PATIENCE, **options)
             )
         if not automatic:
             case.learn(problem, part.objective * (1 - part.gap))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle import Decomposition, decompose
+from unmingle import Decomposition, decompose, pursue
 from unmingle.apps.demo import foreground
 from unmingle.metrics import f_measure
 from unmingle.synth import low_rank_plus_sparse, surveillance_scene
@@ -34,16 +34,17 @@ def run(quick: bool) -> dict[str, Any]:
     return {"rows": rows, "tolerances": TOLERANCES, "with_songs": bool(folder)}
 
 
-def _solved(X: Array, tol: float, solver: str) -> Decomposition:
+def _solved(X: Array, tol: float, problem: str) -> Decomposition:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return decompose(X, tol=tol, solver=solver, max_iter=MAX_ITER, random_state=0)
+        split = pursue if problem == "(1)" else decompose
+        return split(X, tol=tol, max_iter=MAX_ITER, random_state=0)
 
 
-def _row(what: str, solver: str, values: list[float], parts: list[Decomposition]) -> dict[str, Any]:
+def _row(what: str, problem: str, values: list[float], parts: list[Decomposition]) -> dict[str, Any]:
     return {
         "what": what,
-        "problem": "(1)" if solver == "pcp" else "(2)",
+        "problem": problem,
         "values": values,
         "ranks": [part.rank for part in parts],
         "iterations": [part.n_iter for part in parts],
@@ -53,13 +54,13 @@ def _row(what: str, solver: str, values: list[float], parts: list[Decomposition]
 def _planted(quick: bool) -> Iterator[dict[str, Any]]:
     """Relative error of L: clean data by (1), noisy data by (2)."""
     size = 200 if quick else 500
-    for solver, noise in (("pcp", 0.0), ("proximal", 0.05)):
+    for problem, noise in (("(1)", 0.0), ("(2)", 0.05)):
         say(f"tolerance: planted, noise {noise}")
         made = low_rank_plus_sparse(size, size, 10, noise=noise, random_state=0)
-        parts = [_solved(made.X, tol, solver) for tol in TOLERANCES]
+        parts = [_solved(made.X, tol, problem) for tol in TOLERANCES]
         truth = np.linalg.norm(made.low_rank)
         errors = [float(np.linalg.norm(part.low_rank - made.low_rank) / truth) for part in parts]
-        yield _row(f"error of L, planted, noise {noise:g}", solver, errors, parts)
+        yield _row(f"error of L, planted, noise {noise:g}", problem, errors, parts)
 
 
 def _demo(quick: bool) -> Iterator[dict[str, Any]]:
@@ -67,26 +68,26 @@ def _demo(quick: bool) -> Iterator[dict[str, Any]]:
     say("tolerance: the demo")
     scene = surveillance_scene(60 if quick else 200, random_state=0)
     X = scene.frames.reshape(len(scene.frames), -1).astype(np.float64)
-    parts = [_solved(X, tol, "proximal") for tol in TOLERANCES]
+    parts = [_solved(X, tol, "(2)") for tol in TOLERANCES]
     masks = [foreground(X - part.low_rank).reshape(scene.masks.shape) for part in parts]
-    yield _row("F of the demo", "proximal", [f_measure(mask, scene.masks).f for mask in masks], parts)
+    yield _row("F of the demo", "(2)", [f_measure(mask, scene.masks).f for mask in masks], parts)
 
 
 def _voices(folder: Path, clips: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """NSDR of the voice after a Wiener mask, in dB, mean over clips."""
     import soundfile
 
-    for solver in ("pcp", "proximal"):
+    for problem in ("(1)", "(2)"):
         found: list[list[float]] = [[] for _ in TOLERANCES]
         last: list[Decomposition] = []
         for clip in clips:
-            say(f"tolerance: {clip}, {solver}")
+            say(f"tolerance: {clip}, {problem}")
             music, voice = soundfile.read(folder / "audio" / "mir1k" / "train" / f"{clip}.flac")[0].T
             spectrum = _spectrum(music + voice)
-            last = [_solved(np.abs(spectrum), tol, solver) for tol in TOLERANCES]
+            last = [_solved(np.abs(spectrum), tol, problem) for tol in TOLERANCES]
             for values, part in zip(found, last, strict=True):
                 values.append(_nsdr(_voice(spectrum, part, len(voice)), voice, music + voice))
-        yield _row("NSDR of the voice, dB", solver, [fmean(values) for values in found], last)
+        yield _row("NSDR of the voice, dB", problem, [fmean(values) for values in found], last)
 
 
 def _spectrum(sound: Array) -> NDArray[np.complex128]:

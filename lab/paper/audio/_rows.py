@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmingle.apps.audio import SHIPPED, Adaptive, Method, Parts, RepeatedSpectra, Stems, magnitudes
-from unmingle.core.decomposition.matrix import decompose
+from unmingle.core.decomposition.decompose_matrix import decompose, pursue
 from unmingle.core.penalties import from_noise, noise_level
 
 from ._clips import KnownSong
@@ -64,7 +64,7 @@ def _plain(song: KnownSong, learned: Learned) -> Solved:
 def _pursuit(tol: float) -> Callable[[KnownSong, Learned], Solved]:
     def solve(song: KnownSong, learned: Learned) -> Solved:
         X, lam = _problem(song)
-        found = decompose(X, solver="pcp", outlier_penalty=lam, tol=tol, max_iter=MOST)
+        found = pursue(X, outlier_penalty=lam, tol=tol, max_iter=MOST)
         return Solved(Parts(found.outliers, found.low_rank), (X, lam))
 
     return solve
@@ -73,7 +73,7 @@ def _pursuit(tol: float) -> Callable[[KnownSong, Learned], Solved]:
 def _proximal(song: KnownSong, learned: Learned) -> Solved:
     X = _problem(song)[0]
     lam_star, lam = from_noise(noise_level(X, np.random.default_rng(0)), *X.shape)
-    found = decompose(X, rank_penalty=lam_star, outlier_penalty=lam, solver="proximal", tol=TOL, max_iter=MOST)
+    found = decompose(X, rank_penalty=lam_star, outlier_penalty=lam, tol=TOL, max_iter=MOST)
     return Solved(Parts(found.outliers, found.low_rank))
 
 

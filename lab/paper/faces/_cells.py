@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle.core.decomposition.matrix import decompose
+from unmingle.core.decomposition.decompose_matrix import decompose
 from unmingle.core.encoder.answers import exact_answer
 from unmingle.core.encoder.encoder import Encoder
 from unmingle.core.objective import projection
@@ -54,7 +54,7 @@ class Case(NamedTuple):
             svd = np.sqrt(values[:n_components])[:, None] * right[:n_components]
             part = decompose(
                 train, n_components=n_components, rank_penalty=RANK_PENALTY, outlier_penalty=OUTLIER_PENALTY,
-                solver="alternating", random_state=0,
+                random_state=0,
             )  # fmt: skip
         return cls(train, test, {"svd": svd, "(4)": part.components})
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle.core.decomposition.matrix import decompose
-from unmingle.core.decomposition.parts import Decomposition
+from unmingle.core.decomposition.decompose_matrix import decompose, pursue
+from unmingle.core.decomposition.result import Decomposition
 from unmingle.core.encoder.answers import exact_answer
 from unmingle.core.encoder.encoder import Encoder
 
@@ -88,15 +88,15 @@ def learn_dictionary(frames: Floats) -> Floats:
     """U' of (4) for some frames, in rows."""
     part = decompose(
         frames.astype(np.float64), n_components=COMPONENTS, rank_penalty=RANK_PENALTY, outlier_penalty=OUTLIER_PENALTY,
-        solver="alternating", max_iter=1000, random_state=0,
+        max_iter=1000, random_state=0,
     )  # fmt: skip
     return part.components.astype(np.float32)
 
 
 def pursuit(frames: Floats) -> Decomposition:
     """(1) for all frames at once, in the balance of the penalties: lam / lam_*."""
-    return decompose(
-        frames.astype(np.float64), solver="pcp", outlier_penalty=OUTLIER_PENALTY / RANK_PENALTY, max_iter=1000,
+    return pursue(
+        frames.astype(np.float64), outlier_penalty=OUTLIER_PENALTY / RANK_PENALTY, max_iter=1000,
         random_state=0,
     )  # fmt: skip
 

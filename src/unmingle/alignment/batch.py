@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.decomposition.matrix import solve
+from ..core.decomposition.decompose_matrix import solve
 from ..core.online.statistics import Statistics, direct_step
 from .families import AlignedFrame, Matrix, compose, inverse
 from .pyramid import Grid, Image, Pyramid, spline_of
@@ -105,7 +105,7 @@ def factors(X: Image, rank: int, lam_star: float, lam: float) -> tuple[Image, Im
             n_components=rank,
             rank_penalty=lam_star,
             outlier_penalty=lam,
-            solver="alternating",
+            method="alternating",
             tol=TOL,
             max_iter=MOST,
         )

@@ -22,14 +22,6 @@ class ColumnScale(StrEnum):
     NONE = "none"
 
 
-class Solver(StrEnum):
-    """The solvers of `unmingle.decompose`."""
-
-    PROXIMAL = "proximal"
-    ALTERNATING = "alternating"
-    PCP = "pcp"
-
-
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -52,9 +44,6 @@ Scale = Annotated[ColumnScale, typer.Option(help="Weigh all columns alike, or ta
 Debias = Annotated[
     bool,
     typer.Option("--debias/--no-debias", help="Fit the low-rank table again, without the shrinkage of the penalties."),
-]
-SolverName = Annotated[
-    Solver | None, typer.Option(help="Algorithm; by default proximal, or alternating with --components.")
 ]
 FalseShare = Annotated[
     float,
@@ -85,7 +74,6 @@ def run(
     nonnegative: Nonnegative = False,
     scale: Scale = ColumnScale.COLUMNS,
     debias: Debias = True,
-    solver: SolverName = None,
     false_share: FalseShare = 0.03,
     tol: Tolerance = 1e-4,
     max_iter: MaxIter = 500,
@@ -119,7 +107,6 @@ def run(
             n_components=components,
             rank_penalty=rank_penalty,
             outlier_penalty=outlier_penalty,
-            solver=solver and solver.value,
             tol=tol,
             max_iter=max_iter,
             callback=advance,

@@ -19,7 +19,7 @@ from .._types import Array
 from .._validation import as_floats, check_matrix, given_penalties, refuse_negative, warn_of_rounding, within_range
 from ..core.cells.model import CellModel
 from ..core.cells.tails import TailLaws
-from ..core.decomposition.parts import Decomposition, without_bias
+from ..core.decomposition.result import Decomposition, without_bias
 from ..core.encoder.encoder import BEYOND
 from ..core.iterate import run
 from ..core.linalg.units import Units

@@ -21,7 +21,7 @@ from .._validation import (
     given_penalties,
     require,
 )
-from ..core.decomposition.parts import Decomposition
+from ..core.decomposition.result import Decomposition
 from ..core.encoder.encoder import STRUCTURES, Encoder
 from ..core.iterate import Callback
 from ..core.linalg.units import Units

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from .._types import Array
-from ..core.decomposition.parts import Decomposition
+from ..core.decomposition.result import Decomposition
 from ..core.linalg.units import Units
 from ..core.online.statistics import Balanced
 

@@ -19,7 +19,7 @@ from .._validation import (
 )
 from ..core.cells.columns import column_scales
 from ..core.cells.refit import refit_cells
-from ..core.decomposition.matrix import solve
+from ..core.decomposition.decompose_matrix import solve
 from ..core.decomposition.problem import refuse_vanishing, thresholds, warn_unfinished
 from ..core.iterate import Callback, Result, run
 from ..core.linalg.units import Units

@@ -7,9 +7,8 @@ import numpy as np
 
 from .._threads import suited_to
 from .._types import Array
-from .._validation import check_choice
 from ..core.cells.refit import refit_cells
-from ..core.decomposition.matrix import solve
+from ..core.decomposition.decompose_matrix import solve
 from ..core.iterate import Callback
 from .base import RobustTransformer
 from .passes import Found
@@ -39,8 +38,6 @@ class RobustPCA(RobustTransformer):
     outlier_penalty : float, array of shape (n_features,), or "auto"
         Larger: fewer outliers. "auto" is 2 sigma for tables, less where what is left has a structure; see
         `unmingle.decompose`.
-    solver : {"alternating", "proximal"}
-        "proximal" closes the gap in fewer, dearer iterations: faster where ``n_components`` is None and X large.
     scale : "columns", optional
         Divide each column by a robust scale of its own first, for columns in different units: `column_scale_`.
         Components and parts are in the units of the data; penalties, objective and gaps of the divided problem.
@@ -136,7 +133,6 @@ class RobustPCA(RobustTransformer):
         *,
         rank_penalty: float | str = "auto",
         outlier_penalty: Any = "auto",
-        solver: str = "alternating",
         scale: str | None = None,
         debias: bool = False,
         tol: float = 1e-4,
@@ -147,7 +143,6 @@ class RobustPCA(RobustTransformer):
         self.n_components = n_components
         self.rank_penalty = rank_penalty
         self.outlier_penalty = outlier_penalty
-        self.solver = solver
         self.scale = scale
         self.debias = debias
         self.tol = tol
@@ -167,7 +162,6 @@ class RobustPCA(RobustTransformer):
         callback : callable, optional
             Told of the progress; see `unmingle.decompose`.
         """
-        check_choice(self.solver, "solver", ("alternating", "proximal"))
         self._contamination()
         X = self._to_learn_from(X)
         part = solve(
@@ -175,7 +169,7 @@ class RobustPCA(RobustTransformer):
             n_components=self.n_components,
             rank_penalty=self.rank_penalty,
             outlier_penalty=self.outlier_penalty,
-            solver=self.solver,
+            method="alternating",
             scale=self.scale,
             tol=self.tol,
             max_iter=self.max_iter,

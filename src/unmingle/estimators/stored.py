@@ -104,7 +104,6 @@ ROBUST_PCA = _rules_of(
     init={
         **_GIVEN,
         **_SINGLE_CELLS,
-        "solver": OneOf("alternating", "proximal"),
         "tol": POSITIVE,
         "max_iter": Count(1),
     },

@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..._types import AnyArray
-from ...core.decomposition.matrix import decompose
-from ...core.decomposition.parts import Decomposition
+from ...core.decomposition.decompose_matrix import decompose, pursue
+from ...core.decomposition.result import Decomposition
 from ...core.penalties import from_noise, noise_level
 from ._method import Method, Parts
 
@@ -46,7 +46,7 @@ class ExactPursuit(_Exact):
     summary: ClassVar = "exact robust PCA of each passage, problem (1)"
 
     def _solve(self, magnitudes: AnyArray) -> Decomposition:
-        return decompose(magnitudes, solver="pcp", tol=self.tol, max_iter=_MOST)
+        return pursue(magnitudes, tol=self.tol, max_iter=_MOST)
 
 
 class ExactProximal(_Exact):
@@ -66,7 +66,6 @@ class ExactProximal(_Exact):
             magnitudes,
             rank_penalty=rank_penalty,
             outlier_penalty=outlier_penalty,
-            solver="proximal",
             tol=self.tol,
             max_iter=_MOST,
         )

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from ..._types import AnyArray
-from ...core.decomposition.matrix import decompose
-from ...core.decomposition.parts import Decomposition
+from ...core.decomposition.decompose_matrix import decompose
+from ...core.decomposition.result import Decomposition
 from ...synth import Readings, sensor_readings
 from ._judging import best_mask
 

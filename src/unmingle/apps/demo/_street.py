@@ -9,8 +9,8 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from ..._types import AnyArray
-from ...core.decomposition.matrix import decompose
-from ...core.decomposition.parts import Decomposition
+from ...core.decomposition.decompose_matrix import decompose
+from ...core.decomposition.result import Decomposition
 from ...core.iterate import Callback, Progress
 from ...metrics import FMeasure, f_measure
 from ...synth import Scene, surveillance_scene

@@ -197,7 +197,7 @@ def apply_model(model: Any, values: AnyArray, *, columns: Any = None, false_shar
 
 
 def _encoded(encoder: Encoder, X: AnyArray) -> Any:
-    from ...core.decomposition.parts import Decomposition
+    from ...core.decomposition.result import Decomposition
 
     codes, outliers = encoder.encode(X)
     gaps = encoder.gap(X, codes, outliers)

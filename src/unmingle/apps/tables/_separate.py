@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..._types import AnyArray, BoolArray
-from ...core.decomposition.matrix import decompose
-from ...core.decomposition.parts import Decomposition
+from ...core.decomposition.decompose_matrix import decompose
+from ...core.decomposition.result import Decomposition
 from ...core.iterate import Callback
 from ...core.penalties import robust_scale
 
@@ -82,7 +82,6 @@ def separate(
     scale: str | None = "columns",
     debias: bool = True,
     nonnegative: bool = False,
-    solver: str | None = None,
     false_share: float = 0.03,
     **options: Any,
 ) -> SeparatedTable:
@@ -96,13 +95,9 @@ def separate(
         Whether each column is divided by its own scale, for columns in different units; see `unmingle.decompose`.
     debias : bool
         Whether the low-rank part is fitted anew without penalties, so that what is expected of a cell is not too small.
-        Not with "pcp", whose answer has no noise and no shrinkage.
     nonnegative : bool
         Whether the regular part is to be a sum of nonnegative parts, and outliers only add: `unmingle.RobustNMF`. All
         numbers must be at least 0.
-    solver : {"proximal", "alternating", "pcp"}, optional
-        That of `unmingle.decompose`; None for "alternating" with ``n_components`` and "proximal" without. Nonnegative
-        parts have but one.
     false_share : float
         Expected share of false ones among the cells that are said to stand out.
     **options
@@ -117,13 +112,9 @@ def separate(
     [(7, 2)]
     """
     if nonnegative:
-        if solver is not None:
-            raise ValueError(f"Nonnegative parts have only one solver, so none can be chosen; got solver={solver!r}.")
         part, stationarity = _nonnegative(_held(values), debias, scale=scale, **options)
         return SeparatedTable(values, part, stationarity, false_share)
-    chosen = solver or ("alternating" if options.get("n_components") else "proximal")
-    debias = debias and chosen != "pcp"
-    part = decompose(_held(values), solver=chosen, scale=scale, debias=debias, **options)
+    part = decompose(_held(values), scale=scale, debias=debias, **options)
     return SeparatedTable(values, part, false_share=false_share)
 
 

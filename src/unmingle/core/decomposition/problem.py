@@ -1,4 +1,4 @@
-"""The problems behind `decompose`, at any scale of the data."""
+"""The problems behind `decompose` and `pursue`, at any scale of the data."""
 
 import warnings
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ..solvers.alternating import alternating_iterates
 from ..solvers.criteria import GapCriterion, PursuitCriterion
 from ..solvers.pcp import pursuit_iterates
 from ..solvers.proximal import proximal_iterates
-from .parts import Decomposition, signed
+from .result import Decomposition, signed
 
 ITERATES = {"proximal": proximal_iterates, "alternating": alternating_iterates}
 """Solvers of (2) and (4), by their names."""
@@ -38,8 +38,8 @@ class Problem:
         units = Units.of(self.X)
         return units.to_units(self.X), units
 
-    def minimise(self, penalties: tuple[float | None, Any], solver: str) -> Decomposition:
-        """Solve (2) or (4)."""
+    def minimise(self, penalties: tuple[float | None, Any], method: str) -> Decomposition:
+        """Solve (2) or (4), by a method of `ITERATES`."""
         X, units = self._scaled()
         (rank_penalty, outlier_penalty), start = self._resolve(X, units, penalties)
         if not np.any(np.nan_to_num(X)):
@@ -50,7 +50,7 @@ class Problem:
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
         at_most = None if self.n_components is None else min(self.n_components, *X.shape)
         measure = GapCriterion(X, lam_star, lam, tol, at_most)
-        iterates = ITERATES[solver](X, lam_star, lam, n_components=at_most, rng=self.rng, start=start)
+        iterates = ITERATES[method](X, lam_star, lam, n_components=at_most, rng=self.rng, start=start)
         result = run(iterates, measure, tol=tol, max_iter=self.max_iter, callback=self.callback)
         certificate = measure.certify(result.state)
         low_rank = result.state.low_rank.astype(X.dtype)

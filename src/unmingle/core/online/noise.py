@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 
 from ..._types import Array, Float64Array
-from ..decomposition.parts import Decomposition
+from ..decomposition.result import Decomposition
 from ..linalg.units import Units
 from ..penalties import NORMAL_MAD, from_noise, noise_floor, nonnegative_from_noise
 

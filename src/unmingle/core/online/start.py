@@ -8,8 +8,8 @@ import numpy as np
 
 from ..._types import Array
 from ..._validation import check_matrix, generator
-from ..decomposition.matrix import solve
-from ..decomposition.parts import Decomposition
+from ..decomposition.decompose_matrix import solve
+from ..decomposition.result import Decomposition
 from ..iterate import run
 from ..linalg.units import Units
 from ..objective import nonnegative_stationarity
@@ -47,7 +47,7 @@ def robust_start(
             n_components=n_components,
             rank_penalty=rank_penalty,
             outlier_penalty="auto" if outlier_penalty is None else outlier_penalty,
-            solver="alternating",
+            method="alternating",
             tol=tol,
             random_state=rng,
         )

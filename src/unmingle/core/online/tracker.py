@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._types import Array, BoolArray, Float64Array, IndexArray
 from ...kernels.stream import cleaning_pass
-from ..decomposition.parts import Decomposition
+from ..decomposition.result import Decomposition
 from ..decomposition.problem import refuse_vanishing
 from ..linalg.norms import leading_direction
 from ..linalg.units import Units
