@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from command_line import failed
 
-from unmingle.synth import low_rank_plus_sparse
-
 
 def write_csv(path, planted, *, delimiter=",", missing="", names=True):
     with path.open("w", newline="") as file:

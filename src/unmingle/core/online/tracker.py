@@ -9,8 +9,8 @@ import numpy as np
 
 from ..._types import Array, BoolArray, Float64Array, IndexArray
 from ...kernels.stream import cleaning_pass
-from ..decomposition.result import Decomposition
 from ..decomposition.problem import refuse_vanishing
+from ..decomposition.result import Decomposition
 from ..linalg.norms import leading_direction
 from ..linalg.units import Units
 from ..penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
