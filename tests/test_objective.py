@@ -7,8 +7,7 @@ import reference
 from unmingle.core import objective
 from unmingle.core.linalg.low_rank import LowRank
 from unmingle.core.prox import soft_threshold
-from unmingle.core.solvers.alternating import alternating_iterates
-from unmingle.core.solvers.proximal import proximal_iterates
+from unmingle.core.solvers.proximal import alternating_iterates, proximal_iterates
 
 
 def truncated(X, rank):

@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import unmingle
 from unmingle import _threads
-from unmingle._threads import suited_to
+from unmingle._threads import limit_blas_threads
 
 
 @pytest.fixture(autouse=True)
@@ -61,9 +61,9 @@ def counts():
 def test_small_work_gets_one_thread_and_then_all_is_as_before():
     with threadpool_limits(3, user_api="blas"):
         before = counts()
-        with suited_to(1000):
+        with limit_blas_threads(1000):
             assert set(counts().values()) == {1}
-            with suited_to(1000):
+            with limit_blas_threads(1000):
                 assert set(counts().values()) == {1}
             assert set(counts().values()) == {1}
         assert counts() == before
@@ -71,7 +71,7 @@ def test_small_work_gets_one_thread_and_then_all_is_as_before():
 
 def test_large_work_leaves_whole_products_their_threads():
     with threadpool_limits(3, user_api="blas"):
-        with suited_to(_threads._LARGE):
+        with limit_blas_threads(_threads._LARGE):
             for path, count in counts().items():
                 assert count == (3 if _threads._belongs_to_numpy(path) else 1)
         assert set(counts().values()) == {3}
@@ -83,7 +83,7 @@ def test_callers_in_several_threads_neither_raise_nor_forget_the_number(two_thre
     def call(turn):
         together.wait()
         for _ in range(50):
-            with suited_to(_threads._LARGE if turn % 2 else 10):
+            with limit_blas_threads(_threads._LARGE if turn % 2 else 10):
                 seen = counts()
         return max(count for path, count in seen.items() if not _threads._belongs_to_numpy(path))
 
@@ -95,9 +95,9 @@ def test_callers_in_several_threads_neither_raise_nor_forget_the_number(two_thre
 
 
 def test_tiny_products_are_left_alone(two_threads):
-    with suited_to(960, columns=2):
+    with limit_blas_threads(960, columns=2):
         assert set(counts().values()) == {2}
-    with suited_to(960):
+    with limit_blas_threads(960):
         assert set(counts().values()) == {1}
 
 
@@ -105,19 +105,19 @@ def test_an_error_gives_threads_back():
     with threadpool_limits(2, user_api="blas"):
         with pytest.raises(ValueError, match="finite number"):
             unmingle.decompose(np.eye(4), tol=-1)
-        with pytest.raises(RuntimeError), suited_to(10):
+        with pytest.raises(RuntimeError), limit_blas_threads(10):
             raise RuntimeError
         assert set(counts().values()) == {2}
 
 
 def test_what_the_user_has_chosen_stays():
-    with threadpool_limits(1, user_api="blas"), suited_to(_threads._LARGE):
+    with threadpool_limits(1, user_api="blas"), limit_blas_threads(_threads._LARGE):
         assert set(counts().values()) == {1}
     code = """
 from threadpoolctl import threadpool_info
-from unmingle._threads import suited_to
+from unmingle._threads import limit_blas_threads
 import numpy.linalg, scipy.linalg
-with suited_to(1):
+with limit_blas_threads(1):
     print({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
 """
     environment = os.environ | {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}

@@ -35,7 +35,7 @@ _NOTHING = nullcontext()
 _lock = Lock()
 
 
-def suited_to(size: int, columns: int | None = None) -> AbstractContextManager[None]:
+def limit_blas_threads(size: int, columns: int | None = None) -> AbstractContextManager[None]:
     """Give BLAS the threads that work on ``size`` entries is worth, unless the environment names their number.
 
     Where all that is done are products with a few ``columns``, and those are tiny, there is nothing to be done: BLAS

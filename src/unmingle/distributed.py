@@ -19,17 +19,17 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from ._threads import suited_to
+from ._threads import limit_blas_threads
 from ._types import Array
 from ._validation import check_count, check_positive, require
 from .core.iterate import Callback, Result, run
-from .core.linalg.memory import empty_apart
+from .core.linalg.memory import empty_unaliased
 from .core.linalg.units import Units
 from .core.online.noise import noise_and_floor
 from .core.online.nonnegative import nonnegative_misfit, nonnegative_step, scale_atoms
 from .core.online.start import robust_start
 from .core.online.statistics import Balanced, Statistics, balance, direct_step
-from .core.penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
+from .core.penalties import from_noise, matching_outlier_penalty, nonnegative_from_noise
 from .core.solvers.nonnegative import nonnegative_newton
 from .core.solvers.projection import newton
 from .estimators.passes import Distributable, Found, Projector, Wanted
@@ -267,7 +267,7 @@ def _start(wanted: Wanted, n: int) -> tuple[SharedProblem, Array, tuple[float, f
     forgetting = wanted.forgetting
     window = n if forgetting == 1 else (1 - forgetting**n) / (1 - forgetting)
     lam_star = of_noise(noise[0], window, m).rank_penalty if rank_penalty is None else part.rank_penalty
-    automatic = outlier_penalty_beside(lam_star, window, m, nonnegative=wanted.nonnegative)
+    automatic = matching_outlier_penalty(lam_star, window, m, nonnegative=wanted.nonnegative)
     lam = np.full(m, automatic if outlier_penalty is None else part.outlier_penalty).astype(rows.dtype)
     seen = Statistics.of(part.codes, np.zeros((len(rows), 0))).forget(window / len(rows))
     start = (scale_atoms if wanted.nonnegative else balance)(seen, part.components)
@@ -320,8 +320,8 @@ def summarise(rows: Array, components: Array, problem: SharedProblem) -> Summary
         Penalties, units and forgetting.
     """
     total = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
-    room = empty_apart((2, min(len(rows), _ROWS_AT_ONCE), rows.shape[1]), rows.dtype)
-    with suited_to(room.size):
+    room = empty_unaliased((2, min(len(rows), _ROWS_AT_ONCE), rows.shape[1]), rows.dtype)
+    with limit_blas_threads(room.size):
         for i in range(0, len(rows), _ROWS_AT_ONCE):
             some = rows[i : i + _ROWS_AT_ONCE]
             X = problem.units.to_units(some, out=room[0, : len(some)])
@@ -377,7 +377,7 @@ def _coded_block(rows: Array, projector: Projector) -> Array:
     if len(rows) == 0:
         return np.zeros((0, projector.n_components + 1), rows.dtype)
     _refuse(rows, projector.nonnegative)
-    with suited_to(rows.size):
+    with limit_blas_threads(rows.size):
         codes, gap = projector.project(np.ascontiguousarray(rows))
     return np.column_stack([codes, gap.astype(codes.dtype)])
 

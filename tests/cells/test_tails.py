@@ -7,7 +7,7 @@ from faulty_tables import made
 from scipy import stats
 
 from unmingle import RobustPCA, decompose
-from unmingle.core.cells.tails import TailLaws, flagged
+from unmingle.core.cells.tails import TailLaws, flag_cells
 
 
 def precision_and_recall(flags, bad):
@@ -68,7 +68,7 @@ def test_the_share_of_false_ones_is_as_wanted():
     bad = rng.random(z.shape) < 0.05
     z[bad] += 5
     for share in (0.01, 0.1, 0.3):
-        flags = flagged(2 * stats.norm.sf(np.abs(z)), known, share)
+        flags = flag_cells(2 * stats.norm.sf(np.abs(z)), known, share)
         assert np.mean(~bad[flags]) == pytest.approx(0.95 * share, rel=0.35)
 
 

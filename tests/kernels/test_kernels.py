@@ -155,7 +155,7 @@ print(sha256(found).hexdigest())
 @pytest.mark.parametrize("m", [6, 18, 27, 40])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sums_do_not_depend_on_where_arrays_lie(m, dtype):
-    """If what is written lies apart from what is read, as `linalg.empty_apart` makes it."""
+    """If what is written lies apart from what is read, as `linalg.memory.empty_unaliased` makes it."""
     X, (left, right, *_), lam, _ = setting(1, m, dtype)
     memory, answers = np.empty(10_000, dtype), set()
     x = memory[:m].reshape(1, m)

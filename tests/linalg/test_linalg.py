@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator
 
 from unmingle.core.linalg.low_rank import LowRank, ridge_encoder
-from unmingle.core.linalg.memory import empty_apart
+from unmingle.core.linalg.memory import empty_unaliased
 from unmingle.core.linalg.norms import _lanczos_bound, spectral_norm_bound
 from unmingle.core.linalg.thresholding import WarmSubspace, thin_svd
 from unmingle.core.linalg.units import Units
@@ -146,7 +146,7 @@ def test_ridge_encoder_solves_the_ridge_problem(rng):
 @pytest.mark.parametrize("shape", [(0, 3), (1, 7), (2, 3, 4)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_is_written_lies_apart(shape, dtype):
-    apart = empty_apart(shape, dtype)
+    apart = empty_unaliased(shape, dtype)
     apart[...] = 1
     assert (apart.shape, apart.dtype) == (shape, dtype)
     assert apart.flags.carray

@@ -12,7 +12,7 @@ from unmingle.core.linalg.low_rank import LowRank
 from unmingle.core.linalg.thresholding import gram_threshold
 from unmingle.core.solvers.pcp import pursuit_iterates
 from unmingle.core.solvers.proximal import proximal_iterates
-from unmingle.core.solvers.splitting import Weight, is_high, splitting_iterates
+from unmingle.core.solvers.splitting import AdaptivePenalty, is_high, splitting_iterates
 from unmingle.kernels.matrix import multiplier_sums, splitting_sweep
 
 
@@ -117,10 +117,10 @@ def test_every_bound_is_below_every_cost(seed):
     for linear, weight in ((False, 0.1), (True, 1.0)):
         star = 1.0 if linear else lam_star
         iterates = splitting_iterates(
-            X, star, lam, start, np.zeros_like(X), curvature=inf if linear else 1.0, weight=weight
+            X, star, lam, start, np.zeros_like(X), curvature=inf if linear else 1.0, rho=weight
         )
         found = [
-            objective.certify_splitting(X, one.low_rank, one.point, one.weight, star, lam, linear=linear)
+            objective.certify_splitting(X, one.low_rank, one.point, one.rho, star, lam, linear=linear)
             for one, _ in zip(iterates, range(40), strict=False)
         ]
         assert max(one.bound for one in found) <= min(one.objective for one in found) * (1 + 1e-10)
@@ -135,7 +135,7 @@ def test_float32_inside_is_judged_outside(slow):
 
 
 def test_weights_come_to_rest():
-    weight, changes = Weight(1.0), []
+    weight, changes = AdaptivePenalty(1.0), []
     for step in range(100):
         primal = 10.0 if weight.rho < 3.0 else 0.01
         changes.append(weight.balance(primal, 1.0))

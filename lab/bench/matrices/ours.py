@@ -8,10 +8,9 @@ import numpy as np
 from unmingle.core.iterate import run
 from unmingle.core.linalg.low_rank import LowRank
 from unmingle.core.objective import Certificate, certify_unconstrained
-from unmingle.core.solvers.alternating import alternating_iterates
 from unmingle.core.solvers.criteria import GapCriterion, PursuitCriterion
 from unmingle.core.solvers.pcp import pursuit_iterates
-from unmingle.core.solvers.proximal import proximal_iterates
+from unmingle.core.solvers.proximal import alternating_iterates, proximal_iterates
 
 from .contender import Answer, Contender
 from .stopwatch import Stopwatch

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._validation import check_choice, check_count, check_positive
 from ..core.iterate import Callback, Progress
 from ..core.online.statistics import Statistics, block_coordinate_step
@@ -119,7 +119,7 @@ def _learned_from(
     def tell(done: int, total: int) -> bool:
         return callback is not None and bool(callback(Progress(done, total)))
 
-    with suited_to(len(greys) * plan.frame.height * plan.frame.width, n_components):
+    with limit_blas_threads(len(greys) * plan.frame.height * plan.frame.width, n_components):
         pyramids = [Pyramid.of(grey, len(plan.levels)) for grey in greys]
         matrices = batch.starts[good]
         if not is_still(plan):
@@ -153,7 +153,7 @@ def apply(
 
 
 def _applied(model: Model, batch: Batch, n_starts: int = 1, callback: Callback | None = None) -> Alignment:
-    with suited_to(model.components.size):
+    with limit_blas_threads(model.components.size):
         found: list[Landing | None] = [None] * len(batch.pictures)
         for done, number in enumerate(batch.good, start=1):
             pyramid = Pyramid.of(batch.pictures[number].grey, len(model.levels))

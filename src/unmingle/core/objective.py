@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from .._types import Array
 from ..kernels.matrix import huber_sums, multiplier_sums
 from .linalg.low_rank import LowRank
-from .linalg.memory import empty_apart
+from .linalg.memory import empty_unaliased
 from .linalg.norms import spectral_norm_bound
 from .prox import soft_threshold
 
@@ -246,7 +246,7 @@ def certify_unconstrained(X: Array, low_rank: LowRank, lam_star: float, lam: Arr
     |Y| <= lam. Y = alpha R with alpha = min(<X, R> / ||R||^2, lam_* / ||R||_2, the largest that keeps the box) is
     feasible and the best multiple. Memory: one copy of X.
     """
-    residual = empty_apart(X.shape, X.dtype)
+    residual = empty_unaliased(X.shape, X.dtype)
     value, inner, square = huber_sums(X, low_rank.scaled_left, low_rank.right, lam, residual)
     primal = value + lam_star * float(np.sum(low_rank.values, dtype=np.float64))
     norm = spectral_norm_bound(residual)
@@ -257,16 +257,16 @@ def certify_unconstrained(X: Array, low_rank: LowRank, lam_star: float, lam: Arr
 
 
 def certify_splitting(
-    X: Array, low_rank: LowRank, point: Array, weight: float, lam_star: float, lam: Array, *, linear: bool = False
+    X: Array, low_rank: LowRank, point: Array, rho: float, lam_star: float, lam: Array, *, linear: bool = False
 ) -> Certificate:
     """Certificate of (2), or of (1) if ``linear``, for the low-rank part Z that was thresholded out of L + U.
 
     The multiplier rho U = rho (L + U - Z) has spectral norm lam_* by construction; brought into the box, |Y| <= lam, it
     is nearly feasible long before the residual of Z is. Memory: one copy of X.
     """
-    y, number = empty_apart(X.shape, X.dtype), X.dtype.type
+    y, number = empty_unaliased(X.shape, X.dtype), X.dtype.type
     left, right = low_rank.scaled_left, low_rank.right
-    value, inner, square = multiplier_sums(X, left, right, point, number(weight), number(not linear), lam, y)
+    value, inner, square = multiplier_sums(X, left, right, point, number(rho), number(not linear), lam, y)
     primal = value + lam_star * float(np.sum(low_rank.values, dtype=np.float64))
     excess = max(spectral_norm_bound(y) / lam_star, _largest_ratio(y, lam))
     if excess == 0.0 or square == 0.0:
@@ -303,7 +303,7 @@ def stationarity(X: Array, low_rank: LowRank, lam_star: float, lam: Array) -> fl
     ||(R U - lam_* S, R' S - lam_* U)|| / ||(lam_* S, lam_* U)|| with R = clip(X - US, -lam, lam); 0 exactly at
     stationary points. Cost: 6 n m q flops.
     """
-    residual = empty_apart(X.shape, X.dtype)
+    residual = empty_unaliased(X.shape, X.dtype)
     huber_sums(X, low_rank.scaled_left, low_rank.right, lam, residual)
     codes, components = low_rank.balanced()
     in_codes = residual @ components.T - lam_star * codes

@@ -8,7 +8,7 @@ import numpy as np
 from .._types import Array, BoolArray, IndexArray
 from ..kernels.matrix import huber_sweep
 from .linalg.low_rank import LowRank
-from .linalg.memory import empty_apart
+from .linalg.memory import empty_unaliased
 from .linalg.norms import leading_direction, spectral_norm_bound
 from .linalg.thresholding import WarmSubspace
 from .solvers.projection import some_features
@@ -19,11 +19,11 @@ __all__ = [
     "Penalties",
     "from_noise",
     "from_residual",
+    "matching_outlier_penalty",
     "noise_fit",
     "noise_floor",
     "noise_level",
     "nonnegative_from_noise",
-    "outlier_penalty_beside",
     "penalty_limits",
     "robust_scale",
 ]
@@ -81,18 +81,18 @@ def nonnegative_from_noise(sigma: float, n: float, m: int) -> Penalties:
     return Penalties(rank_penalty, 3 * rank_penalty / (sqrt(m) + sqrt(n)))
 
 
-def outlier_penalty_beside(rank_penalty: float, n: float, m: int, *, nonnegative: bool = False) -> float:
+def matching_outlier_penalty(rank_penalty: float, n: float, m: int, *, nonnegative: bool = False) -> float:
     """The lam that `from_noise`, or `nonnegative_from_noise`, has for a lam_*, whatever noise that belongs to.
 
     Examples
     --------
-    >>> outlier_penalty_beside(3.0, 100, 400), outlier_penalty_beside(1.5, 100, 400, nonnegative=True)
+    >>> matching_outlier_penalty(3.0, 100, 400), matching_outlier_penalty(1.5, 100, 400, nonnegative=True)
     (0.15, 0.15)
     """
     return 3 * rank_penalty / (sqrt(m) + sqrt(n)) if nonnegative else rank_penalty / sqrt(max(m, n))
 
 
-def _beside_noise(sigma: float, n: int, m: int) -> Penalties:
+def _small_side_penalties(sigma: float, n: int, m: int) -> Penalties:
     """Those of `from_noise`, but lam at least 5 lam_* / sqrt(m n), which is more where rows or columns are below 25.
 
     On a sample whose code is u root mean squares long the rank penalty pulls by lam_* u / sqrt(n). Its features hold
@@ -122,7 +122,7 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
     n, m = X.shape
     if fit.low_rank is None:
         return from_noise(fit.level, n, m)
-    usual = _beside_noise(fit.level, n, m)
+    usual = _small_side_penalties(fit.level, n, m)
     lam = max(_CLIPPED * fit.level, usual.outlier_penalty)
     unshrunk = fit.low_rank._replace(values=fit.low_rank.values + X.dtype.type(usual.rank_penalty))
     R = unshrunk.scaled_left @ unshrunk.right
@@ -239,7 +239,7 @@ def noise_fit(X: Array, rng: np.random.Generator, *, at_most: int | None = None)
 def _noise_sweeps(X: Array, rng: np.random.Generator, floor: float, at_most: int | None) -> NoiseFit:
     n, m = X.shape
     sigma = max(NORMAL_MAD * float(np.nanmedian(np.abs(X))), floor)
-    cleaned = empty_apart(X.shape, X.dtype)
+    cleaned = empty_unaliased(X.shape, X.dtype)
     np.copyto(cleaned, X)
     np.nan_to_num(cleaned, copy=False, nan=0.0)
     np.clip(cleaned, -3 * sigma, 3 * sigma, out=cleaned)
@@ -262,7 +262,7 @@ def _noise_sweeps(X: Array, rng: np.random.Generator, floor: float, at_most: int
         sigma = max(level, last / 2, floor)
         if abs(sigma - last) <= 0.01 * last and sweep > 0:
             return NoiseFit(sigma, low_rank if sigma > floor else None)
-        lam = np.full(m, _beside_noise(sigma, n, m).outlier_penalty, X.dtype)
+        lam = np.full(m, _small_side_penalties(sigma, n, m).outlier_penalty, X.dtype)
         product = np.empty((n, subspace.basis.shape[1]), X.dtype)
         huber_sweep(
             X, low_rank.scaled_left, low_rank.right, nothing.left, nothing.right, X.dtype.type(0),

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import store
 from .._frames import is_frame, like_frame
 from .._rules import Record
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._types import Array
 from .._validation import as_floats, check_matrix, given_penalties, refuse_negative, warn_of_rounding, within_range
 from ..core.cells.model import CellModel
@@ -57,7 +57,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        with suited_to(data.size, self.n_components_):
+        with limit_blas_threads(data.size, self.n_components_):
             return self._project(data)[0]
 
     def inverse_transform(self, X: Any) -> Array:
@@ -78,7 +78,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
             raise ValueError(f"codes must have {self.n_components_} columns, got an array of shape {codes.shape}.")
         if not np.isfinite(codes).all():
             raise ValueError("codes must be finite, got NaN or infinity.")
-        with suited_to(len(codes) * self.n_features_in_, self.n_components_):
+        with limit_blas_threads(len(codes) * self.n_features_in_, self.n_components_):
             return self._low_rank(codes)
 
     def decompose(self, X: Any, *, debias: bool = False) -> Decomposition:
@@ -100,7 +100,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        with suited_to(data.size, self.n_components_):
+        with limit_blas_threads(data.size, self.n_components_):
             part = self._decomposed(data, X if is_frame(X) else None)
             return without_bias(part) if debias else part
 
@@ -159,7 +159,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        with suited_to(data.size, self.n_components_):
+        with limit_blas_threads(data.size, self.n_components_):
             deviation = np.abs(data - self._low_rank(self._project(data)[0]))
         return -float(np.mean(deviation, where=~np.isnan(data))) if not np.isnan(data).all() else 0.0
 

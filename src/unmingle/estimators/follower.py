@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import store
 from .._rollback import unchanged_on_error
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._types import Array
 from .._validation import (
     as_floats,
@@ -214,7 +214,7 @@ class StreamTransformer(RobustTransformer):
     def _learn(self, batch: Array) -> None:
         if self._tracker is None:
             self._tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, self._rng())
-        with suited_to(batch.size):
+        with limit_blas_threads(batch.size):
             self._tracker.learn(batch.astype(self._tracker.dtype, copy=False))
         self._recent.add(batch)
         self._stale = True

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._types import Array
 from .._validation import (
     as_floats,
@@ -213,7 +213,7 @@ class LearnedRobustPCA(WindowLearner):
             A file from which interrupted training goes on.
         """
         X = self._to_learn_from(X)
-        with suited_to(X.size):
+        with limit_blas_threads(X.size):
             self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
         if self.n_components_ and not has_gained(self.card_):
             warnings.warn(nothing_gained(self.card_, self.n_layers), UserWarning, stacklevel=2)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._types import Array
 from .._validation import (
     as_floats,
@@ -20,10 +20,10 @@ from .._validation import (
 from ..core.cells.columns import column_scales
 from ..core.cells.refit import refit_cells
 from ..core.decomposition.decompose_matrix import solve
-from ..core.decomposition.problem import refuse_vanishing, thresholds, warn_unfinished
+from ..core.decomposition.problem import penalty_per_feature, refuse_vanishing, warn_unfinished
 from ..core.iterate import Callback, Result, run
 from ..core.linalg.units import Units
-from ..core.penalties import noise_level, nonnegative_from_noise, outlier_penalty_beside
+from ..core.penalties import matching_outlier_penalty, noise_level, nonnegative_from_noise
 from ..core.solvers.criteria import StationarityCriterion
 from ..core.solvers.nmf import Factors, nmf_iterates
 from .base import RobustTransformer
@@ -195,7 +195,7 @@ class RobustNMF(RobustTransformer):
         if self.scale is not None:
             check_choice(self.scale, "scale", ("columns",))
         self._know_cells(None if self.scale is None else column_scales(X), None)
-        with suited_to(X.size):
+        with limit_blas_threads(X.size):
             tol = max(tol, 1e-4) if X.dtype == np.float32 else tol
             result = self._solved(self._in_scale(X), start, tol, max_iter, callback)
             if self.debias:
@@ -238,7 +238,7 @@ class RobustNMF(RobustTransformer):
         q = self._size(X, rng) if isinstance(start, str) else len(start)
         first = start if isinstance(start, str) else units.factors_to_units(self._in_scale(start))
         rank_penalty, outlier_penalty = self._penalties(scaled, units, q, rng)
-        lam_star, lam = units.to_units(rank_penalty), thresholds(units.to_units(outlier_penalty), X)
+        lam_star, lam = units.to_units(rank_penalty), penalty_per_feature(units.to_units(outlier_penalty), X)
         refuse_vanishing(lam_star, lam)
         measure = StationarityCriterion(scaled, lam_star, lam, tol)
         iterates = nmf_iterates(scaled, lam_star, lam, n_components=q, init=first, rng=rng)
@@ -263,7 +263,7 @@ class RobustNMF(RobustTransformer):
             sigma = units.from_units(noise_level(X, rng, at_most=q))
             rank_penalty = nonnegative_from_noise(sigma, *X.shape).rank_penalty or 1.0
         if outlier_penalty is None:
-            outlier_penalty = outlier_penalty_beside(rank_penalty, *X.shape, nonnegative=True)
+            outlier_penalty = matching_outlier_penalty(rank_penalty, *X.shape, nonnegative=True)
         return rank_penalty, outlier_penalty
 
     def _keep(self, X: Array, found: Factors, units: Units) -> None:

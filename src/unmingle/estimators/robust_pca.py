@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._types import Array
 from ..core.cells.refit import refit_cells
 from ..core.decomposition.decompose_matrix import solve
@@ -181,7 +181,7 @@ class RobustPCA(RobustTransformer):
         self.rank_penalty_, self.outlier_penalty_ = part.rank_penalty, part.outlier_penalty
         self.objective_, self.gap_ = part.objective, part.gap
         self.n_iter_, self.converged_ = part.n_iter, part.converged
-        with suited_to(X.size):
+        with limit_blas_threads(X.size):
             cells = (
                 refit_cells(X, part.codes, part.components, at_most=self.n_components).model if self.debias else None
             )
@@ -189,7 +189,7 @@ class RobustPCA(RobustTransformer):
         self.singular_values_ = np.linalg.norm(self._in_scale(part.components), axis=1) ** 2
         clean = self._in_scale(np.where(np.isnan(X), part.low_rank, X - part.outliers))
         self.explained_variance_ratio_ = _energy_shares(self.singular_values_, clean)
-        with suited_to(X.size):
+        with limit_blas_threads(X.size):
             return self._calibrated(X, part.codes)
 
     def adopt_passes(self, found: Found, rows: Array) -> None:

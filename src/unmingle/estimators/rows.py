@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 from .._types import Array, BoolArray
 from ..core.cells.columns import column_scales
-from ..core.linalg.systems import solvable
+from ..core.linalg.systems import regularised
 from ..core.penalties import NORMAL_MAD
 
 _LEAST = 1e-3
@@ -207,10 +207,10 @@ def _codes(x: Array, known: BoolArray, model: RowModel) -> tuple[Array, Array]:
     precise = V / model.noise**2
     sides = x @ precise.T
     if known.all():
-        C = np.linalg.inv(solvable(np.eye(q) + precise @ V.T))
+        C = np.linalg.inv(regularised(np.eye(q) + precise @ V.T))
         return sides @ C, C[None]
     products = (V.T[:, :, None] * precise.T[:, None, :]).reshape(-1, q * q)
-    C = np.linalg.inv(solvable(np.eye(q) + (known @ products).reshape(-1, q, q)))
+    C = np.linalg.inv(regularised(np.eye(q) + (known @ products).reshape(-1, q, q)))
     return np.einsum("iab,ib->ia", C, sides), C
 
 
@@ -229,7 +229,7 @@ def _step(x: Array, known: Array, model: RowModel) -> RowModel:
     x = x - model.centre
     s, C = _codes(x, np.ones(x.shape, bool), model)
     n = len(s)
-    V = np.linalg.solve(solvable(s.T @ s + n * C[0]), s.T @ x)
+    V = np.linalg.solve(regularised(s.T @ s + n * C[0]), s.T @ x)
     rest = x - s @ V
     offset, shift = rest.mean(axis=0), s.mean(axis=0)
     noise = np.sqrt((np.mean(rest**2, axis=0) + np.sum(V * (C[0] @ V), axis=0)) / known)

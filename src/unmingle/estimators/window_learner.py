@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._rollback import unchanged_on_error
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._types import Array
 from .._validation import check_count, check_matrix, check_optional_forgetting
 from ..core.encoder.answers import robust_weights
@@ -53,7 +53,7 @@ class WindowLearner(RobustTransformer):
         news = Rows(X, self._sources(X, y))
         if hasattr(self, "encoder_") and len(self._window.rows.sources) != len(news.sources):
             raise ValueError("loss was changed to or from 'source' in mid-stream; call fit to start again.")
-        with suited_to(X.size):
+        with limit_blas_threads(X.size):
             if not hasattr(self, "encoder_") or self._window.starting:
                 news = self._begin(news)
             waiting = self._window.fresh.followed_by(news)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._types import Array
 from .compile import announced, compiled, piece
 from .small import add, add_both, copy_rows, fed_back, read, write
@@ -55,7 +55,7 @@ def encode_layers(
     if 0 < q <= _FEW_ATOMS and encoder.shape[1]:
         _encode_pairs(*frozen, gains, n_layers, below, codes, outliers, zeros)
     else:
-        with suited_to(X.size, q):
+        with limit_blas_threads(X.size, q):
             _encode_groups(*frozen, gains, n_layers, below, codes, outliers)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._types import Array
 from .compile import announced, compiled
 
@@ -16,7 +16,7 @@ def carry_codes(X: Array, cell: Any, state: Array, codes: Array) -> None:
     """
     if X.size:
         m, q = X.shape[1], codes.shape[1]
-        with suited_to(m * q, 1):
+        with limit_blas_threads(m * q, 1):
             _carry_codes(X, *map(_read_only, (*cell, state)), codes, np.empty(m, X.dtype), np.empty((2, q), X.dtype))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.linalg.memory import empty_apart
+from ..core.linalg.memory import empty_unaliased
 from ..kernels import gradients
 from ..kernels.gradients import clip_layer, clip_slopes, misfit_slopes
 
@@ -36,7 +36,7 @@ class _MisfitCost(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, low_rank: Tensor, outliers: Tensor, lam: Tensor) -> Tensor:
-        misfit = torch.from_numpy(empty_apart(tuple(low_rank.shape), low_rank.numpy().dtype))
+        misfit = torch.from_numpy(empty_unaliased(tuple(low_rank.shape), low_rank.numpy().dtype))
         cost = low_rank.new_empty(len(low_rank))
         parts = (part.contiguous().numpy() for part in (x, low_rank, outliers, lam))
         gradients.misfit_cost(*parts, misfit.numpy(), cost.numpy())

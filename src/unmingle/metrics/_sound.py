@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._threads import suited_to
+from .._threads import limit_blas_threads
 from .._types import AnyArray
 from .._validation import check_count
 from ._spans import Span, correlate
@@ -80,7 +80,7 @@ def bss_eval(references: ArrayLike, estimates: ArrayLike, *, taps: int = 1) -> S
     (array([20., inf]), array([20., inf]), array([inf, inf]))
     """
     truth, found, shape = _checked(references, estimates)
-    with suited_to(truth.size):
+    with limit_blas_threads(truth.size):
         lags, products = _correlations(truth, found, check_count(taps, "taps"))
         target = _target_shares(lags, products)
         explained = Span(lags).energy(products.reshape(-1, *products.shape[2:])).reshape(target.shape)
@@ -119,7 +119,7 @@ def nsdr(references: ArrayLike, estimates: ArrayLike, mixture: ArrayLike, *, tap
     if mixed.shape != truth.shape[1:]:
         raise ValueError(f"mixture must have the {truth.shape[1]} samples of references; got shape {mixed.shape}.")
     signals = np.concatenate([np.broadcast_to(mixed, (1, *truth.shape)), found])
-    with suited_to(truth.size):
+    with limit_blas_threads(truth.size):
         target = _target_shares(*_correlations(truth, signals, check_count(taps, "taps")))
     sdr = np.where(signals.any(axis=-1), _decibels(target, 1.0 - target), -np.inf)
     with np.errstate(invalid="ignore"):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..._rules import ArrayOf, Count, Record, Rule
-from ..._threads import suited_to
+from ..._threads import limit_blas_threads
 from ..._types import AnyArray
 from ..._validation import check_count
 from ...core.solvers.nonnegative import nonnegative_newton
@@ -58,7 +58,7 @@ class Adaptive(Method):
 
     def parts(self, magnitudes: AnyArray) -> Parts:
         """The parts of each frame, by what the frames before it taught."""
-        with suited_to(magnitudes.size):
+        with limit_blas_threads(magnitudes.size):
             return self._learning(magnitudes) if self._taught is None else self._by(self._taught, magnitudes)
 
     def _learning(self, magnitudes: AnyArray) -> Parts:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from ..._threads import suited_to
+from ..._threads import limit_blas_threads
 from ..._types import AnyArray, BoolArray, Float32Array, Float64Array
 from ...core.encoder.encoder import Encoder
 from ...core.solvers.projection import newton
@@ -174,7 +174,7 @@ class Background:
         lam_star = self._penalty_for(values.size)
         lam = np.full(values.size, self.outlier_penalty, dtype=np.float32)
         samples, atoms = (values * np.float32(self.scale))[None], np.ascontiguousarray(atoms[:, : values.size])
-        with suited_to(atoms.size):
+        with limit_blas_threads(atoms.size):
             self.codes[:] = next(newton(samples, atoms, lam_star, lam, self.codes[None], tol=1e-6)).codes[0]
 
     def encode_by(self, encoder: Encoder, x: AnyArray, apart: BoolArray | None) -> None:
@@ -321,7 +321,7 @@ class Background:
     def _system(self) -> Float64Array:
         """U'U + lam_* I, over the pixels that codes are found from."""
         atoms = np.take(self.components, self.spread, axis=1) if self.spread.size else self.components[:, : self.pixels]
-        with suited_to(atoms.size):
+        with limit_blas_threads(atoms.size):
             gram = (atoms @ atoms.T).astype(np.float64)
         return gram + self.code_penalty * np.eye(len(gram))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import store
 from ..._rules import LEAST, Rule
-from ..._threads import suited_to
+from ..._threads import limit_blas_threads
 from ..._types import AnyArray
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
 from ...core.encoder.encoder import Encoder
@@ -335,7 +335,7 @@ class Stream:
         sample = chosen_pixels(form.pixels, self.pixel_share or 1.0, self.region, self.random_state)
         stride = stride_of_rows(form) if self.pixel_share is None else 1
         rows = self._stabiliser.start(rows, form)
-        with suited_to(rows.size):
+        with limit_blas_threads(rows.size):
             self._model = Background.start(rows, self.n_components, form, sample, stride, encoder)
 
     def _ready_detector(self) -> Detector:

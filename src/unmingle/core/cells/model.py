@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._types import Array, BoolArray
-from ..linalg.systems import solvable
+from ..linalg.systems import regularised
 from .tails import TailLaws
 
 HUBER, REJECT = 1.345, 4.0
@@ -48,7 +48,7 @@ class CellModel(NamedTuple):
         """
         codes = np.zeros((len(X), len(self.components)))
         deviations = np.zeros(X.shape)
-        for rows in blocks(len(X), *self.components.shape):
+        for rows in row_blocks(len(X), *self.components.shape):
             x, low_rank = X[rows].astype(np.float64), expected[rows].astype(np.float64)
             s: Array = codes[rows]
             for turn in range(SOFT + HARD):
@@ -73,7 +73,7 @@ class CellModel(NamedTuple):
         moments = (w @ _products(own)).reshape(len(x), q, q)
         sides = (w * (x / self.noise)) @ own.T
         if not self.nonnegative:
-            C = np.linalg.inv(solvable(moments + np.eye(q)))
+            C = np.linalg.inv(regularised(moments + np.eye(q)))
             return np.einsum("iab,ib->ia", C, sides + self.centre), C
         s = nonnegative_codes(moments, sides, start)
         active = (s > 0).astype(np.float64)
@@ -102,7 +102,7 @@ class Refit(NamedTuple):
     """Mean square of what other cells do not tell of a cell, in scales of its column; what stands out aside."""
 
 
-def blocks(n: int, q: int, m: int) -> list[slice]:
+def row_blocks(n: int, q: int, m: int) -> list[slice]:
     """Rows to work on together."""
     size = max(1, _TOGETHER // max(q * q, m))
     return [slice(start, start + size) for start in range(0, n, size)]

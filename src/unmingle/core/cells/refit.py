@@ -6,9 +6,9 @@ import numpy as np
 
 from ..._types import Array
 from ..linalg.norms import leading_direction
-from ..linalg.systems import solvable
+from ..linalg.systems import regularised
 from .columns import column_scales
-from .model import FULL, HARD, SOFT, CellModel, Refit, blocks, cell_weights, nonnegative_codes, standard_deviations
+from .model import FULL, HARD, SOFT, CellModel, Refit, cell_weights, nonnegative_codes, row_blocks, standard_deviations
 from .tails import TailLaws
 
 _CLIP = 3.0
@@ -173,7 +173,7 @@ def _round(X: Array, codes: Array, model: CellModel, least: Array, *, soft: bool
     moments, sides = np.zeros((m, q * q)), np.zeros((m, q))
     squares, counts, spread = np.zeros(m), np.zeros(m), np.zeros((q, q))
     found = np.empty_like(codes)
-    for rows in blocks(len(X), q, m):
+    for rows in row_blocks(len(X), q, m):
         w = cell_weights(X[rows], codes[rows] @ V, sigma, soft=soft)
         x = np.nan_to_num(X[rows], nan=0.0)
         s, C = model.row_codes(x, w, codes[rows])
@@ -191,7 +191,7 @@ def _round(X: Array, codes: Array, model: CellModel, least: Array, *, soft: bool
         sides += (w * x).T @ s
     sigma = np.where(counts > q, np.sqrt(squares / np.maximum(counts, 1)) / _WITHIN, sigma)
     model = model._replace(noise=np.maximum(sigma, least))
-    E = solvable(moments.reshape(m, q, q) + 1e-9 * len(X) * np.eye(q))
+    E = regularised(moments.reshape(m, q, q) + 1e-9 * len(X) * np.eye(q))
     if model.nonnegative:
         return _scaled(found, model._replace(components=nonnegative_codes(E, sides, V.T).T))
     return _whitened(found, spread / len(X), model._replace(components=np.linalg.solve(E, sides[:, :, None])[..., 0].T))
@@ -236,13 +236,13 @@ def _judged(X: Array, codes: Array, model: CellModel) -> Refit:
     leverage = np.zeros(X.shape)
     if q:
         codes, moments = codes.copy(), np.zeros((m, q * q))
-        for rows in blocks(len(X), q, m):
+        for rows in row_blocks(len(X), q, m):
             codes[rows], C = model.row_codes(np.nan_to_num(X[rows], nan=0.0), used[rows], codes[rows])
             leverage[rows] = model.leverage(C)
             second = codes[rows, :, None] * codes[rows, None, :] + C
             moments += used[rows].T @ second.reshape(len(C), -1)
-        inverse = np.linalg.inv(solvable(moments.reshape(m, q, q) + 1e-9 * len(X) * np.eye(q)))
-        for rows in blocks(len(X), q, m):
+        inverse = np.linalg.inv(regularised(moments.reshape(m, q, q) + 1e-9 * len(X) * np.eye(q)))
+        for rows in row_blocks(len(X), q, m):
             s = codes[rows]
             leverage[rows] += (s[:, :, None] * s[:, None, :]).reshape(len(s), -1) @ inverse.reshape(m, -1).T
     left_out = np.nan_to_num(X - codes @ V, nan=0.0) / (1 - np.minimum(leverage, FULL))

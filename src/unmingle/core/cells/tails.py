@@ -80,7 +80,7 @@ def _likelihoods(sizes: Array) -> tuple[Array, Array]:
     return constant - half * powers, scales
 
 
-def flagged(probabilities: Array, known: BoolArray, false_share: float) -> BoolArray:
+def flag_cells(probabilities: Array, known: BoolArray, false_share: float) -> BoolArray:
     """Cells that stand out, so many that about this share of them is noise (Benjamini and Hochberg).
 
     Parameters

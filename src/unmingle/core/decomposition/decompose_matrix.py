@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._frames import is_frame
-from ..._threads import suited_to
+from ..._threads import limit_blas_threads
 from ..._types import Array
 from ..._validation import (
     as_floats,
@@ -26,7 +26,7 @@ from ..iterate import Callback
 from ..linalg.units import Units
 from ..penalties import Penalties, penalty_limits
 from .problem import Problem
-from .result import Decomposition, in_units, without_bias
+from .result import Decomposition, rescale_columns, without_bias
 
 
 def decompose(
@@ -187,9 +187,9 @@ def pursue(
     divided, scales = _in_scales(data, scale)
     problem = Problem(divided, None, tol, max_iter, callback, generator(random_state))
     penalty = given_penalties("auto", outlier_penalty, data.shape[1])[1]
-    with suited_to(data.size):
+    with limit_blas_threads(data.size):
         solved = problem.pursue(penalty, eps)
-    solved = solved if scales is None else in_units(solved, data, scales)
+    solved = solved if scales is None else rescale_columns(solved, data, scales)
     return replace(solved, _frame=X) if is_frame(X) else solved
 
 
@@ -216,9 +216,9 @@ def solve(
     divided, scales = _in_scales(data, scale)
     problem = Problem(divided, n_components, tol, max_iter, callback, generator(random_state))
     penalties = given_penalties(rank_penalty, outlier_penalty, data.shape[1])
-    with suited_to(data.size):
+    with limit_blas_threads(data.size):
         solved = problem.minimise(penalties, method or ("proximal" if n_components is None else "alternating"))
-    solved = solved if scales is None else in_units(solved, data, scales)
+    solved = solved if scales is None else rescale_columns(solved, data, scales)
     return without_bias(solved) if debias else solved
 
 
@@ -245,7 +245,7 @@ def penalty_max(X: ArrayLike) -> Penalties:
     """
     data = check_matrix(X)
     units = Units.of(data)
-    with suited_to(data.size):
+    with limit_blas_threads(data.size):
         limits = penalty_limits(units.to_units(data))
     return Penalties(*map(units.from_units, limits))
 

@@ -12,12 +12,11 @@ from ..iterate import Callback, run
 from ..linalg.low_rank import LowRank
 from ..linalg.units import Units
 from ..objective import stationarity
-from ..penalties import from_noise, from_residual, noise_fit, outlier_penalty_beside
-from ..solvers.alternating import alternating_iterates
+from ..penalties import from_noise, from_residual, matching_outlier_penalty, noise_fit
 from ..solvers.criteria import GapCriterion, PursuitCriterion
 from ..solvers.pcp import pursuit_iterates
-from ..solvers.proximal import proximal_iterates
-from .result import Decomposition, signed
+from ..solvers.proximal import alternating_iterates, proximal_iterates
+from .result import Decomposition, fix_signs
 
 ITERATES = {"proximal": proximal_iterates, "alternating": alternating_iterates}
 """Solvers of (2) and (4), by their names."""
@@ -45,7 +44,7 @@ class Problem:
         if not np.any(np.nan_to_num(X)):
             return self._zero(rank_penalty, outlier_penalty)
         lam_star = units.to_units(rank_penalty)
-        lam = thresholds(units.to_units(outlier_penalty), X)
+        lam = penalty_per_feature(units.to_units(outlier_penalty), X)
         refuse_vanishing(lam_star, lam)
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
         at_most = None if self.n_components is None else min(self.n_components, *X.shape)
@@ -73,7 +72,7 @@ class Problem:
             outlier_penalty = 1 / sqrt(max(X.shape))
         if not np.any(np.nan_to_num(X)):
             return self._zero(1.0, outlier_penalty)
-        lam = thresholds(outlier_penalty, X)
+        lam = penalty_per_feature(outlier_penalty, X)
         refuse_vanishing(1.0, lam)
         eps = units.to_units(eps)
         tol = max(self.tol, 1e-4) if X.dtype == np.float32 else self.tol
@@ -102,12 +101,12 @@ class Problem:
                 start = fit.low_rank if fit.low_rank is not None else self._pursued(X)
                 return (rank_penalty, units.from_units(suited.outlier_penalty)), start
         if outlier_penalty is None:
-            outlier_penalty = outlier_penalty_beside(rank_penalty, *X.shape)
+            outlier_penalty = matching_outlier_penalty(rank_penalty, *X.shape)
         return (rank_penalty, outlier_penalty), None
 
     def _pursued(self, X: Array) -> LowRank:
         """The low-rank part of (1): where there is no noise, and penalties are tiny, the best to start (2) from."""
-        lam, tol = thresholds(1 / sqrt(max(X.shape)), X), max(self.tol, 1e-4)
+        lam, tol = penalty_per_feature(1 / sqrt(max(X.shape)), X), max(self.tol, 1e-4)
         found = run(
             pursuit_iterates(X, lam, 0.0, rng=self.rng),
             PursuitCriterion(X, lam, 0.0, tol),
@@ -119,7 +118,7 @@ class Problem:
     def _answer(
         self, low_rank: LowRank, outliers: Array, units: Units, rank_penalty: float, outlier_penalty: Any, **facts: Any
     ) -> Decomposition:
-        codes, components = signed(*low_rank.balanced())
+        codes, components = fix_signs(*low_rank.balanced())
         return Decomposition(
             units.factors_from_units(codes),
             units.factors_from_units(components),
@@ -151,7 +150,7 @@ def warn_unfinished(n_iter: int, tol: float, name: str, value: float, *, depth: 
     )
 
 
-def thresholds(outlier_penalty: Any, X: Array) -> Array:
+def penalty_per_feature(outlier_penalty: Any, X: Array) -> Array:
     """The outlier penalty as a vector of the dtype of X."""
     with np.errstate(over="ignore"):
         return np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..._frames import like_frame
-from ..._threads import suited_to
+from ..._threads import limit_blas_threads
 from ..._types import AnyArray, Array
 from ..._validation import check_share
 from ..cells.model import CellModel, Refit
 from ..cells.refit import refit_cells
-from ..cells.tails import flagged
+from ..cells.tails import flag_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class Decomposition:
             raise ValueError("false_share must be above 0: without any false flag there would be no flags.")
         known = ~np.isnan(self._X)
         found = self._refitted
-        return self._like_input(flagged(found.model.probabilities(found.deviations, known), known, share))
+        return self._like_input(flag_cells(found.model.probabilities(found.deviations, known), known, share))
 
     @cached_property
     def _refitted(self) -> Refit:
@@ -139,7 +139,7 @@ class Decomposition:
                 "Single cells of new samples need a model fitted with debias=True, as RobustPCA(debias=True); for a "
                 "whole table take unmingle.decompose(X)."
             )
-        with suited_to(self._X.size):
+        with limit_blas_threads(self._X.size):
             if self._cells is not None:
                 return self._cells.refit_rows(self._X, self.codes @ self.components)
             return refit_cells(self._X, self.codes, self.components, at_most=self._at_most)
@@ -150,7 +150,7 @@ class Decomposition:
         return like_frame(self._frame, part)
 
 
-def in_units(part: Decomposition, X: Array, scales: Array) -> Decomposition:
+def rescale_columns(part: Decomposition, X: Array, scales: Array) -> Decomposition:
     """Parts of the table X from those of the table with columns divided by their scales."""
     return replace(
         part, components=part.components * scales, _X=X, _outliers=part._outliers * scales, column_scale=scales
@@ -160,12 +160,12 @@ def in_units(part: Decomposition, X: Array, scales: Array) -> Decomposition:
 def without_bias(part: Decomposition) -> Decomposition:
     """The part with the low-rank part fitted anew."""
     found = part._refitted
-    codes, components = signed(found.codes, found.model.components)
+    codes, components = fix_signs(found.codes, found.model.components)
     dtype = part._X.dtype
     return replace(part, codes=codes.astype(dtype), components=components.astype(dtype), _debiased=found)
 
 
-def signed(codes: Array, components: Array) -> tuple[Array, Array]:
+def fix_signs(codes: Array, components: Array) -> tuple[Array, Array]:
     """Fix signs: the largest entry of each component is positive."""
     if len(components) == 0:
         return codes, components

@@ -13,7 +13,7 @@ from ..._rules import Rule
 from ..._types import Array
 from ..._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive, within_range
 from ...kernels.encoder import encode_layers
-from ..linalg.memory import empty_apart
+from ..linalg.memory import empty_unaliased
 from ..linalg.units import Units
 from ..objective import projection, projection_gap
 from .layers import Layers, Signs, propagate
@@ -249,7 +249,7 @@ class Encoder:
             if not np.isfinite(init).all():
                 raise ValueError("init must be finite, got NaN or infinity.")
         parts = self.astype(X.dtype)
-        codes, outliers = np.empty((len(X), q), X.dtype), empty_apart(X.shape, X.dtype)
+        codes, outliers = np.empty((len(X), q), X.dtype), empty_unaliased(X.shape, X.dtype)
         encode = parts._encode_compiled if backend == "numba" else parts._encode_plainly
 
         def work(rows: slice) -> None:

@@ -9,7 +9,7 @@ _SMALLEST = 1e-12
 """Eigenvalues at least, as a share of their sum."""
 
 
-def solvable(systems: Array) -> Array:
+def regularised(systems: Array) -> Array:
     """A + 1e-12 trace(A) I for each positive semidefinite A: the same to twelve digits, and never singular.
 
     Parameters
@@ -22,7 +22,7 @@ def solvable(systems: Array) -> Array:
 
 
 def solve_positive(system: Array, right: Array) -> Array:
-    """Solve A x = b for one positive definite A, by Cholesky; where rounding made A singular, for `solvable` (A).
+    """Solve A x = b for one positive definite A, by Cholesky; where rounding made A singular, for `regularised` (A).
 
     Parameters
     ----------
@@ -46,5 +46,5 @@ def solve_positive(system: Array, right: Array) -> Array:
     if singular:
         if not np.isfinite(system).all():
             raise ValueError("The numbers in the data, or the penalties, are too large to learn from.")
-        factor = linalg.cholesky(solvable(system), check_finite=False)
+        factor = linalg.cholesky(regularised(system), check_finite=False)
     return linalg.cho_solve((factor, False), right, check_finite=False)

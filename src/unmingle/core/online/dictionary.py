@@ -9,7 +9,7 @@ from scipy import linalg
 
 from ..._types import Array, BoolArray
 from ..encoder.encoder import Encoder
-from ..linalg.systems import solvable
+from ..linalg.systems import regularised
 from ..linalg.units import Units
 from ..solvers.nonnegative import nonnegative_newton
 from ..solvers.projection import newton
@@ -107,7 +107,7 @@ class Dictionary:
         if self.nonnegative:
             wide, free = self.components.astype(np.float64), codes > 0
             systems = (wide @ wide.T) * (free[:, :, None] & free[:, None]) + lam_star * np.eye(len(wide))
-            taken = lam_star * np.linalg.solve(solvable(systems), codes[:, :, None])[:, :, 0]
+            taken = lam_star * np.linalg.solve(regularised(systems), codes[:, :, None])[:, :, 0]
             return np.maximum(codes + taken, 0).astype(codes.dtype)
         sizes = np.einsum("ij,ij->i", self.components, self.components)
         return codes * np.minimum(1 + lam_star / np.maximum(sizes, np.finfo(sizes.dtype).tiny), 2).astype(codes.dtype)

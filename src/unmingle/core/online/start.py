@@ -13,7 +13,7 @@ from ..decomposition.result import Decomposition
 from ..iterate import run
 from ..linalg.units import Units
 from ..objective import nonnegative_stationarity
-from ..penalties import from_noise, noise_level, nonnegative_from_noise, outlier_penalty_beside
+from ..penalties import from_noise, matching_outlier_penalty, noise_level, nonnegative_from_noise
 from ..solvers.nmf import nmf_iterates
 from .statistics import Statistics
 
@@ -83,7 +83,7 @@ def _with_nonnegative_penalties(part: Decomposition, auto_rank: bool, auto_outli
     if auto_rank:
         level = rank_penalty / from_noise(1.0, n, m).rank_penalty
         rank_penalty = nonnegative_from_noise(level, n, m).rank_penalty
-    lam = outlier_penalty_beside(rank_penalty, n, m, nonnegative=True) if auto_outliers else part.outlier_penalty
+    lam = matching_outlier_penalty(rank_penalty, n, m, nonnegative=True) if auto_outliers else part.outlier_penalty
     return replace(part, rank_penalty=rank_penalty, outlier_penalty=lam)
 
 

@@ -13,7 +13,7 @@ from ..decomposition.problem import refuse_vanishing
 from ..decomposition.result import Decomposition
 from ..linalg.norms import leading_direction
 from ..linalg.units import Units
-from ..penalties import from_noise, nonnegative_from_noise, outlier_penalty_beside
+from ..penalties import from_noise, matching_outlier_penalty, nonnegative_from_noise
 from ..solvers.projection import some_features
 from .dictionary import Dictionary
 from .noise import NoiseTracker, noise_and_floor
@@ -156,7 +156,7 @@ class Tracker:
             rank_penalty = of_noise(self.noise.level, window, m).rank_penalty or 1.0
         if outlier_penalty is None:
             short = max(1.0, _COVERED * sqrt(len(self.dictionary) / window))
-            outlier_penalty = outlier_penalty_beside(short * rank_penalty, window, m, nonnegative=nonnegative)
+            outlier_penalty = matching_outlier_penalty(short * rank_penalty, window, m, nonnegative=nonnegative)
         return rank_penalty, outlier_penalty
 
     def learn(self, X: Array) -> None:

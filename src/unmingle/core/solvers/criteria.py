@@ -1,5 +1,6 @@
 """Optimality measures of iterates: certificates, taken when they are likely to pay."""
 
+from dataclasses import dataclass
 from math import inf, isnan, log, nan, sqrt
 from typing import Any
 
@@ -7,18 +8,28 @@ from ..._types import Array
 from ..objective import Certificate, certify_splitting, certify_unconstrained, nonnegative_stationarity, stationarity
 from .nmf import Factors
 from .pcp import Pursuit, certify_pursuit
+from .proximal import Sweep
 from .splitting import Split
-from .sweeps import Sweep
 
-_SMALL = 2**15
-"""Entries up to which a certificate costs next to nothing."""
-_PATIENCE, _PER_GAP = 20, 5.0
-"""A sweep of (2) is looked at after so many, or when its step, over lam_*, is so many times the gap that is wanted:
-planted matrices of 1000 to 4000 rows had gaps of 0.2 to 1 times the step."""
-_NEAR = 0.01
-"""Share of the tolerance that the relative residual of a pursuit is to come down to,"""
-_RESIDUALS = {"float32": 1e-6, "float64": 1e-14}
-"""and what it can come down to."""
+
+@dataclass(frozen=True)
+class _Timing:
+    """When iterates are looked at, before the schedule learns from the first look how the gap falls."""
+
+    cheap_entries: int = 2**15
+    """Up to this many entries a certificate costs next to nothing, and every iterate is looked at."""
+    sweeps: int = 20
+    """A sweep of (2) is looked at after this many of them at the latest."""
+    step_per_gap: float = 5.0
+    """A sweep is looked at when its step, over lam_*, is this many times the gap that is wanted: planted matrices of
+    1000 to 4000 rows had gaps of 0.2 to 1 times the step."""
+    residual_per_tol: float = 0.01
+    """A pursuit is looked at when its relative residual has come down to this share of the tolerance."""
+
+
+_TIMING = _Timing()
+_LEAST_RESIDUAL = {"float32": 1e-6, "float64": 1e-14}
+"""What the relative residual of a pursuit can come down to in each precision."""
 
 
 class GapCriterion:
@@ -30,24 +41,29 @@ class GapCriterion:
 
     def __init__(self, X: Array, lam_star: float, lam: Array, tol: float, at_most: int | None = None) -> None:
         self._X, self._lam_star, self._lam, self._at_most = X, lam_star, lam, at_most
-        self._looks = Looks(tol, always=X.size <= _SMALL, patience=_PATIENCE, step=_PER_GAP * tol * lam_star)
+        self._schedule = CertificateSchedule(
+            tol,
+            always=X.size <= _TIMING.cheap_entries,
+            patience=_TIMING.sweeps,
+            step=_TIMING.step_per_gap * tol * lam_star,
+        )
         self._seen: tuple[Any, Any] = (None, None)
 
     def __call__(self, sweep: Sweep) -> float:
         """The measure of an iterate."""
         expected = nan if sweep.split is None else sweep.split.expected
-        if not sweep.settled or not self._looks.due(sweep.step, expected):
+        if not sweep.settled or not self._schedule.due(sweep.step, expected):
             return nan
-        value = self._looks.take(self.certify(sweep).gap, sweep.step, expected)
+        value = self._schedule.take(self.certify(sweep).gap, sweep.step, expected)
         if sweep.low_rank.rank == self._at_most:
             rest = stationarity(self._X, sweep.low_rank.astype(self._X.dtype), self._lam_star, self._lam)
-            value = self._looks.settle_for(rest, sweep.step)
+            value = self._schedule.settle_for(rest, sweep.step)
         return value
 
     def certify(self, sweep: Sweep) -> Certificate:
         """The certificate of an iterate, with the best bound so far."""
         if self._seen[0] is not sweep:
-            self._seen = sweep, self._looks.with_best_bound(self._certified(sweep))
+            self._seen = sweep, self._schedule.with_best_bound(self._certified(sweep))
         return self._seen[1]
 
     def _certified(self, sweep: Sweep) -> Certificate:
@@ -55,19 +71,19 @@ class GapCriterion:
         if sweep.split is None:
             return certify_unconstrained(X, sweep.low_rank.astype(X.dtype), lam_star, lam)
         split = sweep.split.astype(X.dtype)
-        return certify_splitting(X, split.low_rank, split.point, split.weight, lam_star, lam)
+        return certify_splitting(X, split.low_rank, split.point, split.rho, lam_star, lam)
 
 
 class PursuitCriterion:
-    """Optimality measure for iterates of `pcp`: the relative duality gap of (1), or NaN where nobody looked.
+    """Optimality measure for iterates of `pursuit_iterates`: the relative duality gap of (1), or NaN where nobody looked.
 
     Where L + O meets X only in the limit, nobody looks before they are as near as a hundredth of the tolerance asks.
     """
 
     def __init__(self, X: Array, lam: Array, eps: float, tol: float) -> None:
         self._X, self._lam, self._eps = X, lam, eps
-        self._residual = max(_NEAR * tol, _RESIDUALS[X.dtype.name])
-        self._looks = Looks(tol, always=X.size <= _SMALL)
+        self._residual = max(_TIMING.residual_per_tol * tol, _LEAST_RESIDUAL[X.dtype.name])
+        self._schedule = CertificateSchedule(tol, always=X.size <= _TIMING.cheap_entries)
         self._seen: tuple[Any, Any] = (None, None)
 
     def __call__(self, pursuit: Pursuit | Split) -> float:
@@ -76,15 +92,15 @@ class PursuitCriterion:
             step, expected, near = pursuit.residual, nan, pursuit.residual <= self._residual
         else:
             step, expected, near = pursuit.step, pursuit.expected, True
-        if not near or not self._looks.due(step, expected):
+        if not near or not self._schedule.due(step, expected):
             return nan
-        return self._looks.take(self.certify(pursuit).gap, step, expected)
+        return self._schedule.take(self.certify(pursuit).gap, step, expected)
 
     def certify(self, pursuit: Pursuit | Split) -> Certificate:
         """The certificate of an iterate, with the best bound so far."""
         if self._seen[0] is not pursuit:
             certificate = certify_pursuit(self._X, pursuit, self._lam, self._eps)
-            self._seen = pursuit, self._looks.with_best_bound(certificate)
+            self._seen = pursuit, self._schedule.with_best_bound(certificate)
         return self._seen[1]
 
     def how_far(self, pursuit: Pursuit | Split) -> tuple[str, float]:
@@ -95,22 +111,23 @@ class PursuitCriterion:
 
 
 class StationarityCriterion:
-    """Optimality measure for iterates of `nmf`: `objective.nonnegative_stationarity`, or NaN where nobody looked."""
+    """Optimality measure for iterates of `nmf_iterates`: `objective.nonnegative_stationarity`, or NaN where nobody looked."""
 
     def __init__(self, X: Array, lam_star: float, lam: Array, tol: float) -> None:
         self._problem = lam_star, lam
-        self._X, self._looks = X, Looks(tol, always=X.size <= _SMALL)
+        self._X = X
+        self._schedule = CertificateSchedule(tol, always=X.size <= _TIMING.cheap_entries)
 
     def __call__(self, factors: Factors) -> float:
         """The measure of an iterate."""
-        return self._looks.take(self.measure(factors), factors.step) if self._looks.due(factors.step) else nan
+        return self._schedule.take(self.measure(factors), factors.step) if self._schedule.due(factors.step) else nan
 
     def measure(self, factors: Factors) -> float:
         """The same, looked at in any case."""
         return nonnegative_stationarity(self._X, factors.components, factors.codes, *self._problem)
 
 
-class Looks:
+class CertificateSchedule:
     """When to take a certificate, which costs about as much as a step of a solver, and the best bound so far."""
 
     def __init__(self, tol: float, *, always: bool = False, patience: int = 3, step: float = 0.0) -> None:
@@ -151,9 +168,9 @@ class Looks:
         return value
 
     def _wait(self) -> int:
-        """Most of the steps that are left if the measure goes on falling as it did, ten or a quarter of all at most.
+        """Most of the steps that are left if the measure goes on falling as it did.
 
-        With more patience, so many instead of ten.
+        At most a quarter of the steps so far, or ten; with a patience above ten, as many as that.
         """
         (earlier, larger), (age, value) = self._before, self._last
         longest = max(self._longest, age // 4)

@@ -13,15 +13,38 @@ from ..linalg.thresholding import WarmSubspace
 from ..objective import Certificate, certify_constrained, certify_splitting
 from .splitting import Split, is_high, splitting_iterates
 
-_GROWTH = 1.5
-"""Factor of mu in a step."""
-_CALM = 0.7
-"""The growth is taken to this power whenever mu turns, so that mu comes to rest."""
-_BALANCE = (1e4, 0.93, 10.0)
-"""The dual residual may be so many times the primal one: at first, times so much after each step, at least."""
-_ROUNDS, _STUCK, _NEAR, _FAR = 40, 0.9, 3.0, 30.0
-"""A multiplier is moved at most so many times, no longer once it comes nearer by less than this or is within so many
-times the residual; farther away than so many times the residual it is not used."""
+
+@dataclass(frozen=True)
+class _PenaltyRules:
+    """How the penalty mu follows the residuals: it grows while the dual one keeps up with the primal one."""
+
+    growth: float = 1.5
+    """The factor that mu changes by in a step."""
+    calming: float = 0.7
+    """The growth is taken to this power whenever mu turns, so that mu comes to rest."""
+    balance_at_start: float = 1e4
+    """The dual residual may be this many times the primal one, at first."""
+    balance_fall: float = 0.93
+    """After each step it may be this many times less."""
+    least_balance: float = 10.0
+    """In the end it may still be this many times the primal one."""
+
+
+@dataclass(frozen=True)
+class _Moving:
+    """How a multiplier is moved onto the optimality conditions, for a better bound, `_moved_onto_conditions`."""
+
+    rounds: int = 40
+    """Projections at most."""
+    stuck: float = 0.9
+    """They end once the distance is above this share of the last one."""
+    near: float = 3.0
+    """They end once the distance is within this many times the residual."""
+    usable: float = 30.0
+    """A multiplier farther away than this many times the residual is not used."""
+
+
+_PENALTY, _MOVING = _PenaltyRules(), _Moving()
 
 
 @dataclass(frozen=True)
@@ -36,7 +59,7 @@ class Pursuit:
     multiplier: Array
     share: float
     box: float
-    """The multiplier is at most so many times lam: 1, as nearly as the noise was found."""
+    """The multiplier is at most this many times lam: 1, as nearly as the noise was found."""
 
     def outliers(self, X: Array, lam: Array) -> Array:
         """O, exactly zero wherever the multiplier is inside its box."""
@@ -46,7 +69,7 @@ class Pursuit:
 
 
 def pursuit_iterates(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> Iterator[Pursuit | Split]:
-    """Iterates of the augmented Lagrangian method on (1), and of `splitting` once the rank is high and eps = 0.
+    """Iterates of the augmented Lagrangian method on (1), and of `splitting_iterates` once the rank is high and eps = 0.
 
     min ||L||_* + lam ||O||_1 subject to ||X - L - O||_F <= eps, with multiplier Y and weight mu::
 
@@ -56,7 +79,7 @@ def pursuit_iterates(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.G
 
     O + N has the closed form W - c clip(W, -t lam, t lam); noiseless, t = 1/mu and c = 1. mu grows only while the dual
     residual keeps up with the primal one, and falls when it does not: with a mu that always grows the iterates stop
-    short of the minimum on data that are not exactly low rank plus sparse. Partial SVD as in `proximal`, all
+    short of the minimum on data that are not exactly low rank plus sparse. Partial SVD as in `proximal_iterates`, all
     elementwise work in one fused pass.
 
     Cost of a step: about 6 n m r flops at rank r. Memory: two copies of X.
@@ -86,9 +109,9 @@ def pursuit_iterates(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.G
     cleaned = known + multiplier / X.dtype.type(mu)
     del known
     product = cleaned @ subspace.basis
-    growth, direction = _GROWTH, 1
+    growth, direction = _PENALTY.growth, 1
     next_mu, reach = growth * mu, 1 / mu
-    balance, fall, least = _BALANCE
+    balance = _PENALTY.balance_at_start
     while True:
         low_rank = subspace.threshold(cleaned, product, 1 / mu)
         left, right = low_rank.scaled_left, low_rank.right
@@ -107,12 +130,12 @@ def pursuit_iterates(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.G
             break
         wanted = 1 if dual < balance * primal else -1 if dual > 3 * balance * primal else 0
         if wanted * direction < 0:
-            growth = growth**_CALM
+            growth = growth**_PENALTY.calming
         direction = wanted or direction
         next_mu = mu * growth**wanted
-        balance = max(fall * balance, least)
+        balance = max(_PENALTY.balance_fall * balance, _PENALTY.least_balance)
     del cleaned, product
-    yield from splitting_iterates(X, 1.0, lam, low_rank, multiplier, curvature=inf, weight=last_mu)
+    yield from splitting_iterates(X, 1.0, lam, low_rank, multiplier, curvature=inf, rho=last_mu)
 
 
 def _noise_split(
@@ -139,14 +162,14 @@ def _noise_split(
 
 
 def certify_pursuit(X: Array, pursuit: Pursuit | Split, lam: Array, eps: float) -> Certificate:
-    """Certificate of (1) for an iterate of `pcp`.
+    """Certificate of (1) for an iterate of `pursuit_iterates`.
 
     The multiplier is a dual point, though a rough one where mu grew fast. Where no noise is allowed for and the iterate
     is near the answer, a better one is `_moved_onto_conditions`.
     """
     if isinstance(pursuit, Split):
         pursuit = pursuit.astype(X.dtype)
-        return certify_splitting(X, pursuit.low_rank, pursuit.point, pursuit.weight, 1.0, lam, linear=True)
+        return certify_splitting(X, pursuit.low_rank, pursuit.point, pursuit.rho, 1.0, lam, linear=True)
     outliers = pursuit.outliers(X, lam)
     moved = None if eps > 0 or pursuit.low_rank.rank == 0 else _moved_onto_conditions(X, pursuit, outliers, lam)
     return certify_constrained(X, pursuit.low_rank, outliers, pursuit.multiplier if moved is None else moved, lam, eps)
@@ -163,7 +186,7 @@ def _moved_onto_conditions(X: Array, pursuit: Pursuit, outliers: Array, lam: Arr
     fixed = (outliers != 0) | np.isnan(X)
     target = np.where(np.isnan(X), X.dtype.type(0), np.sign(outliers) * lam)
     size, away = float(np.linalg.norm(y)), inf
-    for _ in range(_ROUNDS):
+    for _ in range(_MOVING.rounds):
         excess = y - polar
         in_rows = left.T @ excess
         excess -= left @ in_rows
@@ -171,6 +194,6 @@ def _moved_onto_conditions(X: Array, pursuit: Pursuit, outliers: Array, lam: Arr
         y -= (excess @ right.T) @ right
         last, away = away, float(np.linalg.norm((y - target) * fixed))
         np.copyto(y, target, where=fixed)
-        if away <= _NEAR * pursuit.residual * size or away > _STUCK * last:
+        if away <= _MOVING.near * pursuit.residual * size or away > _MOVING.stuck * last:
             break
-    return y if away <= _FAR * pursuit.residual * size else None
+    return y if away <= _MOVING.usable * pursuit.residual * size else None

@@ -11,8 +11,22 @@ from ...kernels.newton import newton_projection
 from ...kernels.samples import alternation_pass
 from ..linalg.low_rank import ridge_encoder
 
-_FEWEST, _FEATURES_PER_ATOM = 200, 20
-_ROUGH = 0.1
+
+@dataclass(frozen=True)
+class _FewFeatures:
+    """From how many features the first codes are found, where there are many more."""
+
+    least: int = 200
+    """At least this many are looked at."""
+    per_atom: int = 20
+    """At least this many are looked at for each atom."""
+    least_saving: int = 3
+    """Where all features are not this many times more, all are looked at from the start."""
+    gap: float = 0.1
+    """The first codes are found to this relative gap."""
+
+
+_FEW = _FewFeatures()
 
 
 @dataclass(frozen=True)
@@ -135,9 +149,9 @@ def some_features(m: int, count: int) -> IndexArray:
 def _codes_from_some_features(X: Array, components: Array, lam_star: float, lam: Array) -> Array | None:
     """Answers of (5) on a sample of the features: near the answers on all, at a fraction of the cost."""
     q, m = components.shape
-    count = max(_FEWEST, _FEATURES_PER_ATOM * q)
-    if m < 3 * count:
+    count = max(_FEW.least, _FEW.per_atom * q)
+    if m < _FEW.least_saving * count:
         return None
     some = some_features(m, count)
     X, components = np.take(X, some, axis=1), np.take(components, some, axis=1)
-    return next(newton(X, components, lam_star * count / m, lam[some], tol=_ROUGH)).codes
+    return next(newton(X, components, lam_star * count / m, lam[some], tol=_FEW.gap)).codes

@@ -1,31 +1,47 @@
 """Which precision a solver works in: float32 while its steps are long, that of the data when they are not.
 
-Steps in float32 take half the time. What they lead to is judged in the precision of the data, `_criteria.py`.
+Steps in float32 take half the time. What they lead to is judged in the precision of the data, see `criteria`.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..._types import Array
 from ..linalg.low_rank import LowRank
 
-_LARGE = 2**17
-"""Entries from which on shorter numbers pay."""
-_FINE = 1e-3
-"""Share of the largest entry below which a threshold would drown in the rounding of what it is applied to."""
-_ROUNDING = 64
-"""Steps of so many rounding errors of the low-rank part are the last that float32 is trusted with."""
+
+@dataclass(frozen=True)
+class _Trust:
+    """What float32 is trusted with."""
+
+    least_entries: int = 2**17
+    """Shorter numbers pay from this many entries on."""
+    finest_threshold: float = 1e-3
+    """A threshold below this share of the largest entry would drown in the rounding of what it is applied to."""
+    shortest_step: float = 64
+    """A step must be longer than this many rounding errors of the low-rank part."""
 
 
-class Working:
-    """X and lam as a solver works on them; thresholds of the entries of X are lam times a ``reach``."""
+_TRUST = _Trust()
+
+
+class MixedPrecisionData:
+    """X and lam as a solver works on them; thresholds of the entries of X are lam times a ``reach``.
+
+    Attributes
+    ----------
+    X, lam : array
+        In float32 where float64 was given, until `refine` goes over to float64.
+    """
 
     X: Array
     lam: Array
 
     def __init__(self, X: Array, lam: Array, reach: float = 1.0) -> None:
         self.X, self.lam, self._given = X, lam, (X, lam)
-        if X.dtype == np.float64 and X.size >= _LARGE:
-            self._finest = _FINE * float(max(np.nanmax(X), -np.nanmin(X))) / float(lam.min())
+        if X.dtype == np.float64 and X.size >= _TRUST.least_entries:
+            self._finest = _TRUST.finest_threshold * float(max(np.nanmax(X), -np.nanmin(X))) / float(lam.min())
             if reach > self._finest:
                 self.X, self.lam = X.astype(np.float32), lam.astype(np.float32)
 
@@ -44,7 +60,7 @@ class Working:
         if self.X is self._given[0]:
             return False
         rounding = float(np.finfo(self.X.dtype).eps) * float(np.linalg.norm(low_rank.values))
-        if step > _ROUNDING * rounding and reach > self._finest:
+        if step > _TRUST.shortest_step * rounding and reach > self._finest:
             return False
         self.X, self.lam = self._given
         return True
