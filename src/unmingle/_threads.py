@@ -27,11 +27,11 @@ _VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 _LARGE = 4_000_000
-"""Entries of a matrix whose products are worth all threads. At one and two million, two threads win a fifth at most on
-an idle machine, and on a busy one lose more than half."""
+"""Products of matrices with this many entries are worth all threads. At one and two million entries, two threads win a
+fifth at most on an idle machine, and on a busy one lose more than half."""
 _TINY = 2**16
-"""Multiplications of a product that OpenBLAS makes on one thread anyway; it does so up to four times as many."""
-_NOTHING = nullcontext()
+"""A product of this many multiplications OpenBLAS makes on one thread anyway; it does so up to four times as many."""
+_NO_LIMIT = nullcontext()
 _lock = Lock()
 
 
@@ -42,16 +42,16 @@ def limit_blas_threads(size: int, columns: int | None = None) -> AbstractContext
     uses one thread by itself.
     """
     if columns is not None and size * columns < _TINY:
-        return _NOTHING
+        return _NO_LIMIT
     with _lock:  # all must have the same limits, from the first call on
         return _limits()[size >= _LARGE]
 
 
 class _Library:
-    """A BLAS that has one thread for as long as somebody wants so.
+    """A BLAS that has one thread for as long as somebody asks for it.
 
-    The number of threads is a matter of the process: who comes first saves it, who leaves last restores it, so that
-    callers may be nested and come from several threads at once.
+    The number of threads belongs to the process: the first caller saves it, the last one restores it, so that callers
+    may be nested and come from several threads at once.
     """
 
     def __init__(self, controller: Any) -> None:

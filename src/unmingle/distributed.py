@@ -11,6 +11,7 @@ numbers.
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from math import ceil
 from typing import Any, NamedTuple, TypeVar
@@ -45,18 +46,26 @@ __all__ = ["LazyDecomposition", "decompose", "fit"]
 
 Model = TypeVar("Model", bound=Distributable)
 
+
+@dataclass(frozen=True)
+class _Passes:
+    """How much of the work is done at once in a pass over the data."""
+
+    fan_in: int = 8
+    """One task sums up the statistics of this many chunks."""
+    rows_at_once: int = 512
+    """Rows of a chunk that are encoded together, so that they stay in the cache."""
+    descents: int = 30
+    """Passes over nonnegative atoms in a dictionary step."""
+    places_of_start: int = 8
+    """The rows of the start are spread over this many chunks at least."""
+
+
+_PASSES = _Passes()
 _EXACT = {"float64": 1e-12, "float32": 1e-6}
-"""Relative gap to which samples are encoded."""
-_FAN_IN = 8
-"""Statistics that are summed up by one task."""
-_ROWS_AT_ONCE = 512
-"""Rows of a chunk that are encoded together."""
-_DESCENTS = 30
-"""Passes over nonnegative atoms in a dictionary step."""
+"""Relative gap to which samples are encoded, in each precision."""
 _INFINITE = "X contains infinity; replace it, by NaN if the entry is to count as missing."
 _NEGATIVE = "X contains negative values; make them 0, or NaN if they are unknown, or use a model that allows any sign."
-_PLACES = 8
-"""Chunks, at least, over which the rows of the start are spread."""
 
 
 class SharedProblem(NamedTuple):
@@ -97,7 +106,7 @@ class Pass(NamedTuple):
         """The components that are best for the codes of this pass, balanced; nonnegative ones nearly, and scaled."""
         statistics = self.summary.statistics
         if self.nonnegative:
-            moved = nonnegative_step(statistics, self.components, self.lam_star, _DESCENTS)
+            moved = nonnegative_step(statistics, self.components, self.lam_star, _PASSES.descents)
             return scale_atoms(statistics, moved.astype(self.components.dtype))
         return balance(statistics, direct_step(statistics, self.lam_star).astype(self.components.dtype))
 
@@ -170,7 +179,7 @@ def fit(
     result = run(passes, lambda state: state.stationarity, tol=tol, max_iter=max_passes, callback=callback)
     model.adopt_passes(_found(result, problem, noise, len(X)), wanted.rows)
     if not result.converged:
-        _warn(result, tol)
+        _warn_unfinished(result, tol)
     return model
 
 
@@ -244,7 +253,7 @@ def _in_rows(X: Any) -> Any:
 def _spread_rows(X: Any, count: int) -> Array:
     """About ``count`` rows, the first ones of chunks spread over X."""
     lengths = X.chunks[0]
-    places = min(len(lengths), max(_PLACES, ceil(count / max(min(lengths), 1))))
+    places = min(len(lengths), max(_PASSES.places_of_start, ceil(count / max(min(lengths), 1))))
     chosen = np.unique(np.linspace(0, len(lengths) - 1, places).astype(int))
     each = ceil(count / len(chosen))
     return np.concatenate(compute(*(X.blocks[int(place)][:each] for place in chosen)))
@@ -299,7 +308,9 @@ def _summary_of_all(summaries: Sequence[Summary]) -> Summary:
 
 def _tree_sum(summaries: Sequence[Any]) -> Any:
     while len(summaries) > 1:
-        summaries = [_summary_of_all(summaries[i : i + _FAN_IN]) for i in range(0, len(summaries), _FAN_IN)]
+        summaries = [
+            _summary_of_all(summaries[i : i + _PASSES.fan_in]) for i in range(0, len(summaries), _PASSES.fan_in)
+        ]
     return summaries[0]
 
 
@@ -320,17 +331,17 @@ def summarise(rows: Array, components: Array, problem: SharedProblem) -> Summary
         Penalties, units and forgetting.
     """
     total = Summary(Statistics.empty(*components.shape), 0.0, 0.0)
-    room = empty_unaliased((2, min(len(rows), _ROWS_AT_ONCE), rows.shape[1]), rows.dtype)
+    room = empty_unaliased((2, min(len(rows), _PASSES.rows_at_once), rows.shape[1]), rows.dtype)
     with limit_blas_threads(room.size):
-        for i in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows[i : i + _ROWS_AT_ONCE]
+        for i in range(0, len(rows), _PASSES.rows_at_once):
+            some = rows[i : i + _PASSES.rows_at_once]
             X = problem.units.to_units(some, out=room[0, : len(some)])
-            _refuse(X, problem.nonnegative)
+            _check_values(X, problem.nonnegative)
             total = _merge(total, _summarise(X, components, problem, room[1, : len(some)]))
     return total
 
 
-def _refuse(X: Array, nonnegative: bool) -> None:
+def _check_values(X: Array, nonnegative: bool) -> None:
     """Refuse infinite entries, and negative ones where there must be none."""
     least, most = np.fmin.reduce(X, axis=None), np.fmax.reduce(X, axis=None)
     if np.isinf([least, most]).any() or (nonnegative and least < 0):
@@ -338,7 +349,7 @@ def _refuse(X: Array, nonnegative: bool) -> None:
 
 
 def _summarise(X: Array, components: Array, problem: SharedProblem, residual: Array) -> Summary:
-    """Of few rows, in memory that is used again and again; with x - o = Us + r, B = A U' + sum of s r'."""
+    """The same for a few rows, in memory that every block uses; with x - o = Us + r, B = A U' + sum of s r'."""
     project = nonnegative_newton if problem.nonnegative else newton
     codes = next(project(X, components, problem.lam_star, problem.lam, tol=_EXACT[X.dtype.name])).codes
     if problem.nonnegative:
@@ -376,7 +387,7 @@ def _coded_block(rows: Array, projector: Projector) -> Array:
     """Codes, and the gap as one more column."""
     if len(rows) == 0:
         return np.zeros((0, projector.n_components + 1), rows.dtype)
-    _refuse(rows, projector.nonnegative)
+    _check_values(rows, projector.nonnegative)
     with limit_blas_threads(rows.size):
         codes, gap = projector.project(np.ascontiguousarray(rows))
     return np.column_stack([codes, gap.astype(codes.dtype)])
@@ -388,7 +399,7 @@ def _part_of_block(rows: Array, coded: Array, projector: Projector, part: str) -
     return getattr(projector.assemble(rows, np.ascontiguousarray(coded[:, :-1]), coded[:, -1]), part)
 
 
-def _warn(result: Result[Pass], tol: float) -> None:
+def _warn_unfinished(result: Result[Pass], tol: float) -> None:
     warnings.warn(
         f"Stopped after {result.n_iter} passes at a stationarity residual of {result.measure:.1e}, "
         f"above tol={tol:.1e}; raise max_passes or tol.",

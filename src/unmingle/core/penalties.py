@@ -1,5 +1,6 @@
-"""Penalties that work without knowing them: from the noise level of the data."""
+"""Penalties that nobody has to choose: from the noise level of the data."""
 
+from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
@@ -31,16 +32,46 @@ __all__ = [
 
 NORMAL_MAD = 1.4826
 """Standard deviation of normal noise over the median of its absolute value."""
-_FLOOR = 1e-6
-_FARTHEST = 5.0
-"""Over 0.8 of root mean square: codes up to here are no outliers where features are few."""
-_CLIPPED, _ABOVE, _STRUCTURED = 2.0, 1.02, 1.1
-"""lam over sigma, lam_* over the spectral norm of the noise it leaves, and from which norm on it is no noise."""
-_ENTRIES, _ROWS = 100_000, 400
-"""The median residual is taken over about so many entries, in so many rows spread over the data."""
-_SWEEPS = 60
-_LARGE, _SEEN = 2**17, 1e-4
-"""Data of so many entries are looked at in float32, which sees noise above this share of the largest entry."""
+
+
+@dataclass(frozen=True)
+class _AutomaticPenalties:
+    """What "auto" stands for, `from_residual`.
+
+    The lam of `from_noise` made a third of all good cells of tall tables pay. The test for structure was tried on 51
+    made tables, where the norm was less than a tenth above that of noise but for four, and on 15 films, two sets of
+    faces, a song and three of four real tables, where it was more.
+    """
+
+    outlier_penalty_in_sigma: float = 2.0
+    """lam over the noise level, where what a first fit leaves looks like noise."""
+    rank_penalty_margin: float = 1.02
+    """lam_* over the spectral norm of the noise that this lam leaves."""
+    structure_ratio: float = 1.1
+    """A residual has a structure from this many times the spectral norm of noise on."""
+    longest_code: float = 5.0
+    """A code of up to 0.8 of this many root mean squares makes no outliers, however few the features."""
+
+
+@dataclass(frozen=True)
+class _NoiseSearch:
+    """How the noise level is looked for, `noise_fit`."""
+
+    floor: float = 1e-6
+    """The noise level is at least this share of the median entry that is not zero."""
+    entries: int = 100_000
+    """The median residual is taken over about this many entries."""
+    rows: int = 400
+    """These entries are in this many rows spread over the data."""
+    sweeps: int = 60
+    """Sweeps at most."""
+    large: int = 2**17
+    """Data of this many entries are looked at in float32."""
+    least_in_float32: float = 1e-4
+    """float32 sees noise above this share of the largest entry; for less it takes float64."""
+
+
+_AUTO, _SEARCH = _AutomaticPenalties(), _NoiseSearch()
 
 
 class Penalties(NamedTuple):
@@ -82,7 +113,7 @@ def nonnegative_from_noise(sigma: float, n: float, m: int) -> Penalties:
 
 
 def matching_outlier_penalty(rank_penalty: float, n: float, m: int, *, nonnegative: bool = False) -> float:
-    """The lam that `from_noise`, or `nonnegative_from_noise`, has for a lam_*, whatever noise that belongs to.
+    """The lam that goes with a given lam_*: that of `from_noise`, or of `nonnegative_from_noise`, for the same noise.
 
     Examples
     --------
@@ -93,13 +124,13 @@ def matching_outlier_penalty(rank_penalty: float, n: float, m: int, *, nonnegati
 
 
 def _small_side_penalties(sigma: float, n: int, m: int) -> Penalties:
-    """Those of `from_noise`, but lam at least 5 lam_* / sqrt(m n), which is more where rows or columns are below 25.
+    """Those of `from_noise`, but where rows or columns are below 25 with the larger lam 5 lam_* / sqrt(m n).
 
     On a sample whose code is u root mean squares long the rank penalty pulls by lam_* u / sqrt(n). Its features hold
     against that by at most lam ||v||_1, about 0.8 lam sqrt(m): then all of them are outliers. So u may be up to 4.
     """
     rank_penalty, outlier_penalty = from_noise(sigma, n, m)
-    return Penalties(rank_penalty, outlier_penalty * max(1.0, _FARTHEST / sqrt(min(m, n))))
+    return Penalties(rank_penalty, outlier_penalty * max(1.0, _AUTO.longest_code / sqrt(min(m, n))))
 
 
 def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalties:
@@ -114,8 +145,7 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
     where o_ij is 1 for entries that are known and v_j the mean square of R in column j, or in row i if X is wide; for
     white noise without gaps it is std(clip(noise, lam)) (sqrt m + sqrt n). If ||R||_2 is a tenth above w, R has a
     structure, such as things that move through a film, which must not enter L: then as `from_noise` has them, with a
-    larger lam where columns are few. (On 51
-    made tables it was less but for four; on 15 films, two sets of faces, a song and three of four real tables more.)
+    larger lam where columns are few.
 
     Cost: 8 n m r flops for R, 64 n m for its norm, by power iteration.
     """
@@ -123,7 +153,7 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
     if fit.low_rank is None:
         return from_noise(fit.level, n, m)
     usual = _small_side_penalties(fit.level, n, m)
-    lam = max(_CLIPPED * fit.level, usual.outlier_penalty)
+    lam = max(_AUTO.outlier_penalty_in_sigma * fit.level, usual.outlier_penalty)
     unshrunk = fit.low_rank._replace(values=fit.low_rank.values + X.dtype.type(usual.rank_penalty))
     R = unshrunk.scaled_left @ unshrunk.right
     np.subtract(X, R, out=R)
@@ -133,9 +163,9 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
     R -= (R @ V.T) @ V
     R -= U @ (U.T @ R)
     white = _usual_norm(R, known)
-    if leading_direction(R, rng, 16)[1] > _STRUCTURED * white:
+    if leading_direction(R, rng, 16)[1] > _AUTO.structure_ratio * white:
         return usual
-    return Penalties(_ABOVE * white, lam)
+    return Penalties(_AUTO.rank_penalty_margin * white, lam)
 
 
 def _usual_norm(R: Array, known: BoolArray) -> float:
@@ -180,14 +210,14 @@ def noise_floor(X: Array) -> float:
     known = X[rows][:, features]
     known = known[(known != 0) & ~np.isnan(known)]
     if known.size == 0:
-        return _FLOOR
-    return max(_FLOOR * float(np.median(np.abs(known))), _rounding_step(known) / sqrt(12))
+        return _SEARCH.floor
+    return max(_SEARCH.floor * float(np.median(np.abs(known))), _rounding_step(known) / sqrt(12))
 
 
 def _spread(n: int, m: int) -> tuple[slice, IndexArray]:
     """Rows and features spread over a matrix, about enough entries of it to tell a median."""
-    step = max(1, n // _ROWS)
-    return slice(None, None, step), some_features(m, max(1, _ENTRIES * step // n))
+    step = max(1, n // _SEARCH.rows)
+    return slice(None, None, step), some_features(m, max(1, _SEARCH.entries * step // n))
 
 
 def _rounding_step(values: Array) -> float:
@@ -229,9 +259,11 @@ def noise_fit(X: Array, rng: np.random.Generator, *, at_most: int | None = None)
     if not np.any(np.nan_to_num(X)):
         return NoiseFit(0.0, None)
     floor = noise_floor(X)
-    if X.dtype == np.float64 and X.size >= _LARGE:
+    if X.dtype == np.float64 and X.size >= _SEARCH.large:
         found = _noise_sweeps(X.astype(np.float32), rng, floor, at_most)
-        if found.low_rank is not None and found.level > _SEEN * float(max(np.nanmax(X), -np.nanmin(X))):
+        if found.low_rank is not None and found.level > _SEARCH.least_in_float32 * float(
+            max(np.nanmax(X), -np.nanmin(X))
+        ):
             return NoiseFit(found.level, found.low_rank.astype(X.dtype))
     return _noise_sweeps(X, rng, floor, at_most)
 
@@ -250,7 +282,7 @@ def _noise_sweeps(X: Array, rng: np.random.Generator, floor: float, at_most: int
     nothing = LowRank.zero(n, m, X.dtype)
     largest = float(np.linalg.norm(product, 2))
     at_most = min(at_most or n, max(1, min(n, m) // 2))
-    for sweep in range(_SWEEPS):
+    for sweep in range(_SEARCH.sweeps):
         threshold = from_noise(sigma, n, m).rank_penalty
         if sweep == 0:  # one component is always tried: constant data are not noise
             threshold = min(threshold, 0.9 * largest)

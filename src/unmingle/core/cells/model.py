@@ -1,5 +1,6 @@
 """What tells which cells of a row stand out: components without penalties, and the noise of every column."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -8,16 +9,29 @@ from ..._types import Array, BoolArray
 from ..linalg.systems import regularised
 from .tails import TailLaws
 
-HUBER, REJECT = 1.345, 4.0
-"""In standard deviations: where weights begin to fall, and where cells are left out."""
-SOFT, HARD = 3, 3
-"""Rounds with falling weights, then rounds without the cells left out."""
-FULL = 0.97
-"""Leverage of a cell at most."""
-_SWEEPS = 10
-"""Of nonnegative codes, in each round."""
-_TOGETHER = 2**21
-"""Numbers of a block of rows."""
+
+@dataclass(frozen=True)
+class RefitRounds:
+    """How rows are fitted without penalties: rounds of weights for their cells, then of codes."""
+
+    huber: float = 1.345
+    """Weights of cells begin to fall this many standard deviations from what is expected: Huber's usual constant, with
+    95 % of the efficiency of least squares where noise is normal."""
+    reject: float = 4.0
+    """Cells beyond this many standard deviations are left out in the later rounds."""
+    soft: int = 3
+    """First rounds, with falling weights."""
+    hard: int = 3
+    """Later rounds, without the cells that are left out."""
+    largest_leverage: float = 0.97
+    """The leverage of a cell counts as this at most, lest deviations be divided by nothing."""
+    nonnegative_passes: int = 10
+    """Passes over the coordinates of nonnegative codes, in each round."""
+
+
+ROUNDS = RefitRounds()
+_NUMBERS_TOGETHER = 2**21
+"""Rows are worked on together in blocks of this many numbers."""
 
 
 class CellModel(NamedTuple):
@@ -51,8 +65,8 @@ class CellModel(NamedTuple):
         for rows in row_blocks(len(X), *self.components.shape):
             x, low_rank = X[rows].astype(np.float64), expected[rows].astype(np.float64)
             s: Array = codes[rows]
-            for turn in range(SOFT + HARD):
-                w = cell_weights(x, low_rank, self.noise, soft=turn < SOFT)
+            for turn in range(ROUNDS.soft + ROUNDS.hard):
+                w = cell_weights(x, low_rank, self.noise, soft=turn < ROUNDS.soft)
                 s, C = self.row_codes(np.nan_to_num(x, nan=0.0), w, s)
                 low_rank = s @ self.components
             used = cell_weights(x, low_rank, self.noise, soft=False)
@@ -99,12 +113,12 @@ class Refit(NamedTuple):
     """(n, m): from what the other cells tell, in standard deviations; 0 where missing."""
     model: CellModel
     error: float = np.nan
-    """Mean square of what other cells do not tell of a cell, in scales of its column; what stands out aside."""
+    """Mean square of what other cells do not tell of a cell, in scales of its column; without cells that stand out."""
 
 
 def row_blocks(n: int, q: int, m: int) -> list[slice]:
     """Rows to work on together."""
-    size = max(1, _TOGETHER // max(q * q, m))
+    size = max(1, _NUMBERS_TOGETHER // max(q * q, m))
     return [slice(start, start + size) for start in range(0, n, size)]
 
 
@@ -112,13 +126,13 @@ def cell_weights(X: Array, expected: Array, sigma: Array, *, soft: bool) -> Arra
     """Weights of cells: 0 where missing, smaller or 0 where far from what is expected."""
     away = np.abs(X - expected)
     if soft:
-        return np.nan_to_num(np.minimum(1.0, HUBER * sigma / np.maximum(away, 1e-300)), nan=0.0)
-    return (away <= REJECT * sigma).astype(np.float64)
+        return np.nan_to_num(np.minimum(1.0, ROUNDS.huber * sigma / np.maximum(away, 1e-300)), nan=0.0)
+    return (away <= ROUNDS.reject * sigma).astype(np.float64)
 
 
 def standard_deviations(X: Array, expected: Array, sigma: Array, used: Array, leverage: Array) -> Array:
     """(x - expected) / (sigma sqrt(1 - h)) for cells that were used, with 1 + h for others; 0 where missing."""
-    h = np.minimum(leverage, FULL)
+    h = np.minimum(leverage, ROUNDS.largest_leverage)
     return np.nan_to_num((X - expected) / (sigma * np.sqrt(np.where(used > 0, 1 - h, 1 + h))), nan=0.0)
 
 
@@ -131,7 +145,7 @@ def nonnegative_codes(moments: Array, sides: Array, start: Array) -> Array:
     """Minimise s' M s / 2 - b' s over s >= 0 for each row, by passes over the coordinates."""
     s = np.array(start)
     diagonal = np.einsum("iaa->ia", moments)
-    for _ in range(_SWEEPS):
+    for _ in range(ROUNDS.nonnegative_passes):
         for k in range(s.shape[1]):
             gradient = sides[:, k] - np.einsum("ia,ia->i", moments[:, k], s)
             step = np.divide(gradient, diagonal[:, k], out=np.zeros(len(s)), where=diagonal[:, k] > 0)

@@ -1,5 +1,6 @@
 """A low-rank part freed of its penalties: robust factor analysis, starting from what was found with them."""
 
+from dataclasses import dataclass
 from math import erf, exp, pi, sqrt
 
 import numpy as np
@@ -8,32 +9,52 @@ from ..._types import Array
 from ..linalg.norms import leading_direction
 from ..linalg.systems import regularised
 from .columns import column_scales
-from .model import FULL, HARD, SOFT, CellModel, Refit, cell_weights, nonnegative_codes, row_blocks, standard_deviations
+from .model import ROUNDS, CellModel, Refit, cell_weights, nonnegative_codes, row_blocks, standard_deviations
 from .tails import TailLaws
 
-_CLIP = 3.0
-"""Standard deviations within which noise is measured."""
-_WITHIN = sqrt(1 - 2 * _CLIP * exp(-(_CLIP**2) / 2) / sqrt(2 * pi) / erf(_CLIP / sqrt(2)))
-"""Standard deviation of normal noise that is cut off beyond 3 sigma, over sigma."""
-_ALIKE = 1e-12
-"""Variance of codes, as a share of their mean square, below which they are one number and rounding."""
-_TRIAL = 2
-"""Rounds of each kind for a number of components that is tried."""
-_WORTH = 0.97
-"""One more component must lower the squared error of cells left out by this factor."""
-_LEAST, _LEAST_OF_MANY = 0.05, 0.85
-"""Noise of a column as a share of its scale, at least; and where more than half of the column is one value."""
-_ROUNDING = 1e-9
-"""The same where there is no noise."""
-_EXPLAINED = 0.8
-"""Share of cells that must be explained to the last digit where there is no noise."""
+
+@dataclass(frozen=True)
+class _Noise:
+    """How the noise of a column is measured, and how small it may be."""
+
+    clip: float = 3.0
+    """Noise is measured within this many standard deviations."""
+    least: float = 0.05
+    """It is at least this share of the scale of its column."""
+    least_of_equal: float = 0.85
+    """It is at least this share of the scale where more than half of the column is one value."""
+    rounding: float = 1e-9
+    """It is at least this share of the scale where there is no noise, only rounding."""
+
+    @property
+    def clipped_spread(self) -> float:
+        """Standard deviation of normal noise that is cut off beyond the clip, over sigma."""
+        return sqrt(1 - 2 * self.clip * exp(-(self.clip**2) / 2) / sqrt(2 * pi) / erf(self.clip / sqrt(2)))
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """How the number of components is chosen, and when data count as free of noise."""
+
+    trial_rounds: int = 2
+    """Rounds of each kind for a number of components that is tried."""
+    worth: float = 0.97
+    """One more component must lower the squared error of cells left out by this factor."""
+    explained: float = 0.8
+    """Where there is no noise, this share of the cells must be explained to the last digit."""
+    alike: float = 1e-12
+    """Codes whose variance is below this share of their mean square are one number and rounding."""
+
+
+_NOISE, _CHOICE = _Noise(), _Choice()
+_WITHIN = _NOISE.clipped_spread
 _NO_LAWS = TailLaws(np.zeros(0), np.zeros(0))
 
 
 def refit_cells(
     X: Array, codes: Array, components: Array, *, at_most: int | None = None, nonnegative: bool = False
 ) -> Refit:
-    """Fit the low-rank part anew, without its penalties, in the number of components that predicts cells best.
+    """Fit the low-rank part again, without its penalties, in the number of components that predicts cells best.
 
     Rows are x = V's + noise with s ~ N(mu, I) and a noise level sigma_j for each column. With weights w that leave out
     what is missing or stands out, rounds of codes s_i with covariances C_i (`CellModel.row_codes`) and of::
@@ -62,7 +83,7 @@ def refit_cells(
     components : array of shape (q, m)
         Likewise.
     at_most : int, optional
-        So many components; by default half of the smaller side of X, at least those given.
+        Components at most; by default half of the smaller side of X, at least those given.
     nonnegative : bool
         Whether codes and components must not be negative.
     """
@@ -74,10 +95,10 @@ def refit_cells(
     state = None
     if np.all(np.nan_to_num(commonest, nan=0.0)):
         equal_rows = np.ones((len(X), 1)), commonest[None, :]
-        least = np.full(X.shape[1], _ROUNDING)
+        least = np.full(X.shape[1], _NOISE.rounding)
         state = _without_noise(data, _found(data, equal_rows, least, most, nonnegative))
     if state is None:
-        least = np.where(np.isnan(commonest), _LEAST, _LEAST_OF_MANY)
+        least = np.where(np.isnan(commonest), _NOISE.least, _NOISE.least_of_equal)
         state = _found(data, start, least, most, nonnegative)
     found, model = _judged(data, *state), state[1]
     laws = TailLaws.of(found.deviations, ~np.isnan(X))
@@ -103,15 +124,17 @@ def _found(X: Array, start: tuple[Array, Array], least: Array, most: int, nonneg
     """The fit whose columns have this noise at least."""
     state = _started(X, *start, least, nonnegative)
     if nonnegative:
-        return _fitted(X, *state, least, (SOFT, HARD))
-    return _by_strength(*_chosen(X, _by_strength(*_fitted(X, *state, least, (SOFT, _TRIAL))), least, most))
+        return _fitted(X, *state, least, (ROUNDS.soft, ROUNDS.hard))
+    return _by_strength(
+        *_chosen(X, _by_strength(*_fitted(X, *state, least, (ROUNDS.soft, _CHOICE.trial_rounds))), least, most)
+    )
 
 
 def _without_noise(X: Array, found: tuple[Array, CellModel]) -> tuple[Array, CellModel] | None:
     """The fit, if it explains most cells that are not 0 to the last digit."""
     codes, model = found
     rest = np.abs(X - codes @ model.components)[(X != 0) & ~np.isnan(X)]
-    return found if np.mean(rest <= _ROUNDING) > _EXPLAINED else None
+    return found if np.mean(rest <= _NOISE.rounding) > _CHOICE.explained else None
 
 
 def _started(X: Array, codes: Array, components: Array, least: Array, nonnegative: bool) -> tuple[Array, CellModel]:
@@ -134,19 +157,19 @@ def _chosen(X: Array, found: tuple[Array, CellModel], least: Array, most: int) -
             first = codes[:, :q], model._replace(components=model.components[:q], centre=model.centre[:q])
         else:
             first = _extended(X, *best)
-        trial = _fitted(X, *first, least, (_TRIAL, _TRIAL))
+        trial = _fitted(X, *first, least, (_CHOICE.trial_rounds, _CHOICE.trial_rounds))
         error = _judged(X, *trial).error
-        if error > _WORTH * least_error or len(trial[1].components) < q:
+        if error > _CHOICE.worth * least_error or len(trial[1].components) < q:
             break
         best, least_error = trial, error
-        if error <= _ROUNDING**2:
+        if error <= _NOISE.rounding**2:
             break
-    return _fitted(X, *best, least, (0, HARD))
+    return _fitted(X, *best, least, (0, ROUNDS.hard))
 
 
 def _extended(X: Array, codes: Array, model: CellModel) -> tuple[Array, CellModel]:
     """One more component: the strongest direction of what is left, beside the noise."""
-    rest = np.nan_to_num(np.clip((X - codes @ model.components) / model.noise, -_CLIP, _CLIP), nan=0.0)
+    rest = np.nan_to_num(np.clip((X - codes @ model.components) / model.noise, -_NOISE.clip, _NOISE.clip), nan=0.0)
     direction, _ = leading_direction(rest, np.random.default_rng(0))
     score = rest @ direction
     size = float(np.sqrt(np.mean(score**2)))
@@ -158,7 +181,7 @@ def _extended(X: Array, codes: Array, model: CellModel) -> tuple[Array, CellMode
 
 
 def _fitted(X: Array, codes: Array, model: CellModel, least: Array, rounds: tuple[int, int]) -> tuple[Array, CellModel]:
-    """So many rounds with falling weights, and so many with cells left out."""
+    """The fit after some rounds with falling weights, and some with cells left out."""
     for turn in range(sum(rounds)):
         codes, model = _round(X, codes, model, least, soft=turn < rounds[0])
     return codes, model
@@ -179,8 +202,8 @@ def _round(X: Array, codes: Array, model: CellModel, least: Array, *, soft: bool
         s, C = model.row_codes(x, w, codes[rows])
         found[rows] = s
         e = x - s @ V
-        freedom = np.sqrt(1 - np.minimum(model.leverage(C), FULL))
-        within = (w > 0) & (np.abs(e) <= _CLIP * sigma * freedom)
+        freedom = np.sqrt(1 - np.minimum(model.leverage(C), ROUNDS.largest_leverage))
+        within = (w > 0) & (np.abs(e) <= _NOISE.clip * sigma * freedom)
         squares += np.sum((e / freedom) ** 2, axis=0, where=within)
         counts += within.sum(axis=0)
         second = s[:, :, None] * s[:, None, :]
@@ -201,7 +224,7 @@ def _whitened(codes: Array, second: Array, model: CellModel) -> tuple[Array, Cel
     """The same product, with codes of covariance I; directions in which rows are all alike keep their size."""
     mu = codes.mean(axis=0)
     values, turn = np.linalg.eigh(second - np.outer(mu, mu))
-    root = np.sqrt(np.where(values > _ALIKE * np.trace(second), values, 1.0))
+    root = np.sqrt(np.where(values > _CHOICE.alike * np.trace(second), values, 1.0))
     to, back = (turn / root) @ turn.T, (turn * root) @ turn.T
     return codes @ to, model._replace(components=back @ model.components, centre=mu @ to)
 
@@ -245,6 +268,6 @@ def _judged(X: Array, codes: Array, model: CellModel) -> Refit:
         for rows in row_blocks(len(X), q, m):
             s = codes[rows]
             leverage[rows] += (s[:, :, None] * s[:, None, :]).reshape(len(s), -1) @ inverse.reshape(m, -1).T
-    left_out = np.nan_to_num(X - codes @ V, nan=0.0) / (1 - np.minimum(leverage, FULL))
+    left_out = np.nan_to_num(X - codes @ V, nan=0.0) / (1 - np.minimum(leverage, ROUNDS.largest_leverage))
     error = float(np.mean(left_out**2, where=used > 0)) if used.any() else 0.0
     return Refit(codes, standard_deviations(X, codes @ V, sigma, used, leverage), model, error)

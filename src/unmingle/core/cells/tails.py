@@ -1,5 +1,6 @@
 """Which deviations are more than noise, when noise has heavier tails than the normal law."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -8,14 +9,25 @@ from scipy.special import gammaln, stdtr, stdtrit
 from ..._types import Array, BoolArray
 
 _DEGREES = np.array([7.0, 8.5, 11.0, 16.0, 30.0, 100.0, 1e6])
-"""Of freedom, of the laws that are tried: from rather heavy tails to those of the normal law."""
-_CENTRAL = 5.0
-"""Deviations within which a law is fitted: those beyond may be anything."""
-_PULL = 200
-"""So many cells of the whole table count beside those of a column."""
-_FEW = 5
-_NARROWEST = 0.7
-"""Scale of a law at least: where most of a column is one value, the median deviation says nothing of the others."""
+"""Degrees of freedom of the laws that are tried: from rather heavy tails to those of the normal law."""
+
+
+@dataclass(frozen=True)
+class _LawFit:
+    """How the law of the deviations in a column is chosen."""
+
+    central: float = 5.0
+    """A law is fitted to deviations within this many standard deviations: those beyond may be anything."""
+    cells_of_table: int = 200
+    """The whole table counts as much as this many cells of the column itself."""
+    fewest: int = 5
+    """Columns with fewer central cells than this take the law of the whole table."""
+    narrowest: float = 0.7
+    """A law is at least this wide: where most of a column is one value, the median deviation says nothing of the
+    others."""
+
+
+_FIT = _LawFit()
 
 
 class TailLaws(NamedTuple):
@@ -45,7 +57,7 @@ class TailLaws(NamedTuple):
         found = []
         for size, there in zip(sizes.T, known.T, strict=True):
             own, widths = _likelihoods(size[there])
-            best = int(np.argmax(np.count_nonzero(size[there] < _CENTRAL) * own + _PULL * table))
+            best = int(np.argmax(np.count_nonzero(size[there] < _FIT.central) * own + _FIT.cells_of_table * table))
             found.append((_DEGREES[best], widths[best]))
         return cls(*np.array(found, np.float64).reshape(-1, 2).T)
 
@@ -68,12 +80,12 @@ class TailLaws(NamedTuple):
 
 def _likelihoods(sizes: Array) -> tuple[Array, Array]:
     """Mean log-likelihood of central deviations by each law, cut off at 5, and the scales of the laws."""
-    central = sizes[sizes < _CENTRAL]
-    middle = float(np.median(central)) if len(central) >= _FEW else 0.0
+    central = sizes[sizes < _FIT.central]
+    middle = float(np.median(central)) if len(central) >= _FIT.fewest else 0.0
     if middle == 0.0:
         return np.zeros(len(_DEGREES)), np.ones(len(_DEGREES))
-    scales = np.maximum(middle / stdtrit(_DEGREES, 0.75), _NARROWEST)
-    inside = 1 - 2 * stdtr(_DEGREES, -_CENTRAL / scales)
+    scales = np.maximum(middle / stdtrit(_DEGREES, 0.75), _FIT.narrowest)
+    inside = 1 - 2 * stdtr(_DEGREES, -_FIT.central / scales)
     half = (_DEGREES + 1) / 2
     constant = gammaln(half) - gammaln(_DEGREES / 2) - 0.5 * np.log(np.pi * _DEGREES) - np.log(scales * inside)
     powers = np.log1p((central[:, None] / scales) ** 2 / _DEGREES).mean(axis=0)
@@ -81,7 +93,7 @@ def _likelihoods(sizes: Array) -> tuple[Array, Array]:
 
 
 def flag_cells(probabilities: Array, known: BoolArray, false_share: float) -> BoolArray:
-    """Cells that stand out, so many that about this share of them is noise (Benjamini and Hochberg).
+    """Cells that stand out: as many as keep the share of noise among them at this level (Benjamini and Hochberg).
 
     Parameters
     ----------

@@ -158,7 +158,7 @@ def rescale_columns(part: Decomposition, X: Array, scales: Array) -> Decompositi
 
 
 def without_bias(part: Decomposition) -> Decomposition:
-    """The part with the low-rank part fitted anew."""
+    """The part with the low-rank part fitted again, without penalties."""
     found = part._refitted
     codes, components = fix_signs(found.codes, found.model.components)
     dtype = part._X.dtype

@@ -1,16 +1,28 @@
 """Spectral norms: bounds that are proven, and estimates."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..._types import Array, Float64Array
 
-_GRAM_UP_TO = 2048
-"""Up to this smaller side the spectral norm is bounded through the Gram matrix, beyond by Lanczos,"""
-_RESTARTS = 100
-"""unless that takes more restarts: the leading singular values of a residual are equal at the optimum, and a second one
-of them takes a hundred thousand products to tell from the first."""
+
+@dataclass(frozen=True)
+class _Bounding:
+    """How the spectral norm is bounded, by the smaller side of the matrix."""
+
+    longest_eigvals: int = 64
+    """Up to this smaller side all eigenvalues of the Gram matrix are computed."""
+    longest_gram: int = 2048
+    """Up to this smaller side a Cholesky factorisation of the Gram matrix proves the bound, beyond it Lanczos does."""
+    restarts: int = 100
+    """Where Lanczos takes more restarts, the Gram matrix it is all the same: the leading singular values of a residual
+    are equal at the optimum, and to tell a second one from the first takes a hundred thousand products."""
+
+
+_BOUNDING = _Bounding()
 
 
 def leading_direction(R: Array, rng: np.random.Generator, steps: int = 8) -> tuple[Array, float]:
@@ -41,13 +53,13 @@ def spectral_norm_bound(R: Array) -> float:
     scale = float(max(np.max(R, initial=0.0), -np.min(R, initial=0.0)))
     if scale == 0.0:
         return 0.0
-    if min(R.shape) > _GRAM_UP_TO:
+    if min(R.shape) > _BOUNDING.longest_gram:
         bound = _lanczos_bound(R)
         if np.isfinite(bound):
             return bound
     gram = gram_of_shorter_side(R, scale)
     rounding = 4 * sum(R.shape) * np.finfo(np.float64).eps * float(np.trace(gram))
-    if len(gram) <= 64:
+    if len(gram) <= _BOUNDING.longest_eigvals:
         return scale * float(np.sqrt(linalg.eigvalsh(gram, check_finite=False)[-1] + rounding))
     v = _leading_eigenvector(gram)
     _, factor = _bound_eigenvalues(gram, float(v @ gram @ v), 1e-6)
@@ -98,7 +110,7 @@ def _lanczos_bound(R: Array) -> float:
     gram = LinearOperator((p, p), matvec=lambda v: tall.T @ (tall @ v), dtype=R.dtype)
     start = np.random.default_rng(0).standard_normal((p,)).astype(R.dtype)
     try:
-        v = eigsh(gram, k=1, tol=1e-6, v0=start, maxiter=_RESTARTS)[1][:, -1].astype(np.float64)
+        v = eigsh(gram, k=1, tol=1e-6, v0=start, maxiter=_BOUNDING.restarts)[1][:, -1].astype(np.float64)
     except ArpackNoConvergence:
         return float("inf")
     v /= np.linalg.norm(v)

@@ -1,5 +1,6 @@
 """Singular value thresholding: partial with a warm start, or through the Gram matrix of the shorter side."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,24 @@ from ..._types import Array
 from .low_rank import LowRank
 from .norms import gram_of_shorter_side
 
-_KNOWN_FROM = 1e-7
-"""Share of the largest singular value from which on others are known from their squares."""
-_DROWNED = 1e3
-"""Growth in each step of the polynomial up to which directions far above can be kept out of it."""
+
+@dataclass(frozen=True)
+class _Limits:
+    """Where rounding, or a filter without use, calls for another way to the same singular values."""
+
+    least_from_squares: float = 1e-7
+    """Singular values from this share of the largest on are known from their squares."""
+    orthogonal: float = 0.05
+    """Columns whose Cholesky factor has this on its diagonal at least are nearly orthogonal."""
+    far_above: float = 4.0
+    """Directions beyond this many times the threshold converge by themselves, and are kept out of the polynomial."""
+    far_below: float = 1e-3
+    """Where the last value is below this share of the threshold, all is found, and nothing is to be filtered."""
+    growth: float = 1e3
+    """Up to this growth in each step of the polynomial, directions far above can be kept out of it."""
+
+
+_LIMITS = _Limits()
 
 
 def orthonormal(A: Array) -> Array:
@@ -35,7 +50,7 @@ def thin_svd(B: Array) -> tuple[Array, Array, Array]:
         gram = (unit.T @ unit).astype(np.float64)
         try:
             factor = linalg.cholesky(gram, check_finite=False)
-            if factor.diagonal().min() > 0.05:
+            if factor.diagonal().min() > _LIMITS.orthogonal:
                 small, s, zt = linalg.svd(factor * lengths, check_finite=False)
                 inner = linalg.solve_triangular(factor, small, check_finite=False)
                 return unit @ inner.astype(B.dtype), s.astype(B.dtype), zt.T.astype(B.dtype)
@@ -106,12 +121,12 @@ class WarmSubspace:
         width = self.basis.shape[1]
         ritz = np.full(width, self._ritz[-1])
         ritz[: self._ritz.size] = self._ritz[:width]
-        far = int(np.count_nonzero(ritz > 4 * t))
+        far = int(np.count_nonzero(ritz > _LIMITS.far_above * t))
         half = float(min(ritz[-1], 0.99 * t)) ** 2 / 2
         image = M.T @ product
         limits = np.finfo(M.dtype)
-        drowned = float(limits.eps) * float(ritz[0]) ** 2 > _DROWNED * half
-        if half < limits.tiny or ritz[-1] <= 1e-3 * t or drowned:
+        drowned = float(limits.eps) * float(ritz[0]) ** 2 > _LIMITS.growth * half
+        if half < limits.tiny or ritz[-1] <= _LIMITS.far_below * t or drowned:
             return np.ascontiguousarray(orthonormal(image))
         top = orthonormal(image[:, :far])
 
@@ -151,7 +166,7 @@ def gram_threshold(M: Array, t: float) -> LowRank:
     """
     wide = M.shape[0] < M.shape[1]
     squares, axes = np.linalg.eigh(gram_of_shorter_side(M))
-    if t < _KNOWN_FROM * np.sqrt(max(squares[-1], 0.0)):
+    if t < _LIMITS.least_from_squares * np.sqrt(max(squares[-1], 0.0)):
         left, s, right = linalg.svd(M, full_matrices=False, check_finite=False)
         kept = int(np.count_nonzero(s > t))
         return LowRank(left[:, :kept], s[:kept] - s.dtype.type(t), np.ascontiguousarray(right[:kept]))

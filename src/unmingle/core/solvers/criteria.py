@@ -75,7 +75,7 @@ class GapCriterion:
 
 
 class PursuitCriterion:
-    """Optimality measure for iterates of `pursuit_iterates`: the relative duality gap of (1), or NaN where nobody looked.
+    """Optimality measure of `pursuit_iterates`: the relative duality gap of (1), or NaN where nobody looked.
 
     Where L + O meets X only in the limit, nobody looks before they are as near as a hundredth of the tolerance asks.
     """
@@ -111,7 +111,7 @@ class PursuitCriterion:
 
 
 class StationarityCriterion:
-    """Optimality measure for iterates of `nmf_iterates`: `objective.nonnegative_stationarity`, or NaN where nobody looked."""
+    """Optimality measure of `nmf_iterates`: `objective.nonnegative_stationarity`, or NaN where nobody looked."""
 
     def __init__(self, X: Array, lam_star: float, lam: Array, tol: float) -> None:
         self._problem = lam_star, lam
@@ -128,7 +128,32 @@ class StationarityCriterion:
 
 
 class CertificateSchedule:
-    """When to take a certificate, which costs about as much as a step of a solver, and the best bound so far."""
+    """When to take a certificate, which costs about as much as a step of a solver, and the best bound so far.
+
+    Gaps fall about geometrically. From two looks the schedule tells how many steps are left, and waits for most of
+    them; it looks earlier when the steps, or the gap that the solver itself expects, say so.
+
+    Parameters
+    ----------
+    tol : float
+        The gap that is wanted.
+    always : bool
+        Look at every iterate.
+    patience : int
+        Iterates before the first look.
+    step : float
+        Look the first time when a step is this short.
+
+    Examples
+    --------
+    >>> schedule = CertificateSchedule(1e-4, patience=2)
+    >>> [schedule.due(step=1.0) for _ in range(2)]
+    [False, True]
+    >>> schedule.take(0.01, step=1.0)  # a gap a hundred times too large: wait for a step a hundred times shorter
+    0.01
+    >>> schedule.due(step=0.5), schedule.due(step=0.01)
+    (False, True)
+    """
 
     def __init__(self, tol: float, *, always: bool = False, patience: int = 3, step: float = 0.0) -> None:
         self._tol, self._always, self._bound, self._longest = tol, always, -inf, max(10, patience)
@@ -177,4 +202,5 @@ class CertificateSchedule:
         if not 0 < value < larger:
             return longest
         left = log(value / self._tol) / log(larger / value) * (age - earlier)
+        # A look too early costs about one step, one too late costs all the steps in between.
         return int(min(max(0.8 * left, 1.0), longest))

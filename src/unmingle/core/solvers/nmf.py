@@ -77,7 +77,7 @@ def nmf_iterates(
     the codes, then in the components, coordinate by coordinate. These squares bound the cost from above and touch it at
     Y, so that the cost cannot rise from there. Y is ahead of the last point: by momentum (Nesterov's) at first, by
     Anderson's extrapolation of the last sweeps when these move little. Where the cost is higher there all the same, the
-    sweep is made again from the last point itself: the objective never rises, but for rounding. Atoms are scaled so that
+    sweep is repeated from the last point itself: the objective never rises, but for rounding. Atoms are scaled so that
     ||u_k|| = ||s_k||, which costs least, and never rotated.
 
     Cost of a sweep: 8 n m q flops. Memory: 16 copies of the factors; none of X.

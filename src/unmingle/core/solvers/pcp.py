@@ -69,7 +69,7 @@ class Pursuit:
 
 
 def pursuit_iterates(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.Generator) -> Iterator[Pursuit | Split]:
-    """Iterates of the augmented Lagrangian method on (1), and of `splitting_iterates` once the rank is high and eps = 0.
+    """Iterates of the augmented Lagrangian method on (1); once the rank is high and eps = 0, of `splitting_iterates`.
 
     min ||L||_* + lam ||O||_1 subject to ||X - L - O||_F <= eps, with multiplier Y and weight mu::
 

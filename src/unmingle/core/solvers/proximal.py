@@ -22,7 +22,7 @@ from .splitting import Split, is_high, splitting_iterates
 
 @dataclass(frozen=True)
 class _SweepRules:
-    """How penalties come down from high values, so that the rank grows from below, and when a sweep takes other means."""
+    """How penalties come down from high values, so that the rank grows from below, and when sweeps are slow."""
 
     fall: float = 0.5
     """The penalties are multiplied by this whenever they come down."""
@@ -31,8 +31,8 @@ class _SweepRules:
     rows_at_start: int = 100
     """Where they start is told from about this many rows."""
     flops_of_svd: float = 20
-    """A sharpened partial SVD takes this many flops for each entry and component; beyond its worth, the splitting
-    takes over."""
+    """A sharpened partial SVD takes this many flops for each entry and component; where that is more than the Gram
+    matrix takes, the splitting goes on."""
     slow: float = 0.7
     """A step longer than this share of the last one calls for momentum."""
 
