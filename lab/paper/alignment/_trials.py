@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmingle.alignment.families import compose, inverse
-from unmingle.alignment.learning import AlignmentSettings, Learned, align_new, learn_alignment, split_without_search
+from unmingle.alignment.learning import Learned, align_new, learn_alignment, split_without_search
 from unmingle.alignment.pyramid import Pyramid
 from unmingle.alignment.result import Alignment
 from unmingle.alignment.search import Model, find_place
+from unmingle.alignment.settings import AlignmentSettings
 
 from ._data import FacesApart, covered, random_change, shifted, warped
 from ._rasl import rasl

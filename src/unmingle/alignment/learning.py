@@ -3,23 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._fields import checked, from_store, record_of, rules_of, to_store
-from .._rules import FLOATS, POSITIVE, ArrayOf, Count, Each, Either, Number, OneOf, Record, maybe
+from .._fields import from_store, record_of, to_store
+from .._rules import FLOATS, ArrayOf, Number, Record
 from .._threads import suited_to
 from .._validation import check_count
 from ..core.iterate import Callback, Progress
 from ..core.online.statistics import Statistics, block_coordinate_step
 from .batch import align_jointly, learn_model, remove_outliers
-from .families import FAMILIES, AlignedFrame, Matrix
+from .families import AlignedFrame, Matrix
 from .images import Picture, estimate_white, read_pictures
 from .pyramid import Image, Pyramid, pixels_at_levels
 from .result import Alignment, cut_sharp, outside_reason, split_frames, unusable_reason
 from .search import LARGEST, Model, SearchResult, find_place
+from .settings import MOST_STARTS, AlignmentSettings
 from .starts import SMALLEST, Pose, Starts, choose_frame
 
 OUTLIER_SHARE = 0.01
@@ -28,31 +29,9 @@ LEAST_SEEN = 0.5
 """An image is learnt from if it shows at least this share of the frame at its start."""
 FEWEST = 2
 """Fewer images cannot be aligned with each other."""
-MOST_STARTS = 9
-"""A search begins from at most this number of places along each axis."""
 NOTHING = Picture(np.full((1, 1), np.nan, np.float32), None)
 """What stands for an image that cannot be looked at: one pixel that is not known."""
-_PENALTY = Either(OneOf("auto"), POSITIVE)
 _SQUARES = Number(0.0, LARGEST**2)
-
-
-@dataclass(frozen=True)
-class AlignmentSettings:
-    """What users may choose: the parameters of `align`, and how new images are searched for."""
-
-    motion: Annotated[str, OneOf(*FAMILIES), "How the images may differ in position."] = "translation"
-    shape: Annotated[tuple[int, int] | None, maybe(Each(Either(OneOf(-1), Count(1)), Count(2, 2)))] = None
-    n_components: Annotated[int, Count(1), "Largest rank allowed."] = 8
-    rank_penalty: Annotated[float | str, _PENALTY, "Weight of the rank."] = "auto"
-    outlier_penalty: Annotated[float | str, _PENALTY, "Weight of the outliers."] = "auto"
-    n_starts: Annotated[
-        int, Count(1, MOST_STARTS), "Starting places of new images along each axis; 3 or 5 for large shifts."
-    ] = 1
-
-    def __post_init__(self) -> None:
-        for name, rule in rules_of(type(self)).items():
-            if name != "shape":  # which is checked where the size of the images is known
-                object.__setattr__(self, name, checked(getattr(self, name), name, rule))
 
 
 def align(

@@ -16,7 +16,6 @@ from .._rules import LEAST, Count, Number, Record
 from .._types import Array
 from .._validation import as_floats, check_forgetting
 from ..alignment.learning import (
-    AlignmentSettings,
     Learned,
     align_new,
     aligned_images,
@@ -25,6 +24,7 @@ from ..alignment.learning import (
     split_without_search,
 )
 from ..alignment.result import Alignment
+from ..alignment.settings import AlignmentSettings
 from ..alignment.starts import SMALLEST
 from ..core.iterate import Callback
 
