@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from . import metrics as metrics
     from . import store as store
     from . import synth as synth
-    from .alignment.joint import align as align
+    from .alignment.learning import align as align
     from .alignment.result import Alignment as Alignment
     from .core.decomposition.decompose_matrix import decompose as decompose
     from .core.decomposition.decompose_matrix import penalty_max as penalty_max
@@ -46,7 +46,7 @@ _MODULE_OF = {
     "OnlineRobustPCA": "estimators.online",
     "RobustNMF": "estimators.robust_nmf",
     "RobustPCA": "estimators.robust_pca",
-    "align": "alignment.joint",
+    "align": "alignment.learning",
     "decompose": "core.decomposition.decompose_matrix",
     "penalty_max": "core.decomposition.decompose_matrix",
     "pursue": "core.decomposition.decompose_matrix",

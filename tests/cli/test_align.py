@@ -9,6 +9,7 @@ from command_line import failed
 from PIL import Image
 
 import unmingle
+from unmingle.apps import alignment
 from unmingle.synth import displaced_faces
 
 SIZE = ("--height", 48, "--width", 40)
@@ -41,6 +42,9 @@ def test_results_are_written_and_told(run, faces, tmp_path):
     told = json.loads(ended.out)
     assert (told["images"], told["aligned"], told["not_aligned"]) == (15, 15, {})
     assert (told["height"], told["width"]) == (48, 40)
+    settings = alignment.Settings(shape=(48, 40))
+    called = alignment.separate(faces, alignment.Outputs(tmp_path / "out"), settings)
+    assert called.summary() == told
     rows = table_of(tmp_path / "out" / "transformations.csv")
     assert [row["file"] for row in rows] == [f"face{number}.png" for number in range(15)]
     truth = displaced_faces(15, random_state=0).matrices[:, :2, 2]

@@ -245,7 +245,7 @@ def test_parameters_are_checked(learnt, name, value):
 
 def test_a_file_with_other_numbers_of_pixels_is_refused(learnt, tmp_path):
     content = learnt._to_store()
-    content["learned"]["height"] += 1
+    content["learned"]["model"]["frame"]["height"] += 1
     unmingle.store.save(tmp_path / "a.safetensors", "Aligner", content)
     with pytest.raises(unmingle.store.StoreError, match="49 x 40"):
         unmingle.load(tmp_path / "a.safetensors")

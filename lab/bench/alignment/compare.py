@@ -7,10 +7,10 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from unmingle.alignment.search.search import search
 
 from unmingle import Aligner
 from unmingle.alignment.pyramid import Pyramid
+from unmingle.alignment.search import find_place
 from unmingle.synth import displaced_faces
 
 from ...paper.alignment import rasl
@@ -57,7 +57,7 @@ def _methods(model: Aligner, aligned: Any, images: Any) -> dict[str, tuple[Calla
         OURS: (lambda faces: model.align(faces).matrices, "unmingle"),
         SEARCH: (
             lambda faces: np.stack(
-                [search(inner, Pyramid.of(face, len(inner.levels)), start).matrix for face in faces]
+                [find_place(inner, Pyramid.of(face, len(inner.levels)), start).matrix for face in faces]
             ),
             "unmingle",
         ),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmingle import report
-from unmingle.alignment.learning import apply, starting_parts
+from unmingle.alignment.learning import align_new, split_without_search
 
 from ._data import FacesApart, shifted
 from ._gradients import WITHOUT_TORCH
@@ -31,9 +31,9 @@ def figure_of(faces: FacesApart) -> str:
     plain, starts = [faces.images[number] for number in some], faces.starts[some]
     moved = [shifted(image, SHIFT) for image in plain]
     groups = {
-        "original": starting_parts(learned, plain, starts),
-        "shifted": starting_parts(learned, moved, starts),
-        "aligned again": apply(learned, moved, starts),
+        "original": split_without_search(learned, plain, starts),
+        "shifted": split_without_search(learned, moved, starts),
+        "aligned again": align_new(learned, moved, starts),
     }
     columns: dict[str, list[str]] = {}
     for title, parts in groups.items():

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmingle.alignment.families import compose, inverse
-from unmingle.alignment.learning import Learned, apply, fit, starting_parts
+from unmingle.alignment.learning import Learned, align_new, learn_alignment, split_without_search
 from unmingle.alignment.pyramid import Pyramid
 from unmingle.alignment.result import Alignment
 from unmingle.alignment.search import Model, find_place
+from unmingle.alignment.settings import AlignmentSettings
 
 from ._data import FacesApart, covered, random_change, shifted, warped
 from ._rasl import rasl
@@ -37,14 +38,10 @@ _ROUNDS, _EPS, _BLUR = 200, 1e-6, 5
 
 def learnt_from(faces: FacesApart, train: Array, family: str = "translation") -> tuple[Learned, Alignment]:
     """A model of some of the faces."""
-    return fit(
+    return learn_alignment(
         [faces.images[number] for number in train],
-        family,
-        shape=faces.shape,
+        AlignmentSettings(family, faces.shape, faces.n_components, *PENALTIES),
         starts=faces.starts[train],
-        n_components=faces.n_components,
-        penalties=PENALTIES,
-        callback=None,
     )
 
 
@@ -108,12 +105,12 @@ def shift_trials(faces: FacesApart, per_face: int, *, cover: bool, seed: int = 0
 def _costs(learned: Learned, image: Array, start: Array) -> Array:
     """The cost of an image where it starts, and where it is aligned."""
     return np.array(
-        [starting_parts(learned, [image], start[None]).cost[0], apply(learned, [image], start[None]).cost[0]]
+        [split_without_search(learned, [image], start[None]).cost[0], align_new(learned, [image], start[None]).cost[0]]
     )
 
 
 def _ours(learned: Learned) -> Callable[[Array, Array], Array]:
-    return lambda image, start: apply(learned, [image], start[None]).matrices[0]
+    return lambda image, start: align_new(learned, [image], start[None]).matrices[0]
 
 
 def _search_of(model: Model) -> Callable[[Array, Array], Array]:
@@ -169,13 +166,13 @@ def family_trials(faces: FacesApart, family: str, per_face: int, seed: int = 0) 
     for train, test in faces.folds():
         learned, _ = learnt_from(faces, train, family)
         frame = learned.model.frame
-        still = apply(learned, [faces.images[number] for number in test], faces.starts[test]).matrices
+        still = align_new(learned, [faces.images[number] for number in test], faces.starts[test]).matrices
         for number, rest in zip(test, still, strict=True):
             places = rest @ frame.corners
             for _ in range(per_face):
                 change = random_change(rng, family, (places[:2] / places[2]).T)
                 image = warped(faces.images[number], change)
-                found = apply(learned, [image], faces.starts[number][None]).matrices[0]
+                found = align_new(learned, [image], faces.starts[number][None]).matrices[0]
                 wanted = compose(inverse(change), rest)
                 corners.append(float(frame.moves(found, wanted)))
                 turn = np.linalg.inv(wanted[:2, :2]) @ found[:2, :2]
@@ -198,8 +195,8 @@ def original_costs(faces: FacesApart) -> dict[str, float]:
     for train, test in faces.folds():
         learned, _ = learnt_from(faces, train)
         images = [faces.images[number] for number in test]
-        plain.append(starting_parts(learned, images, faces.starts[test]).cost)
-        aligned.append(apply(learned, images, faces.starts[test]).cost)
+        plain.append(split_without_search(learned, images, faces.starts[test]).cost)
+        aligned.append(align_new(learned, images, faces.starts[test]).cost)
     before, after = np.concatenate(plain), np.concatenate(aligned)
     return {
         "plain": float(before.mean()),

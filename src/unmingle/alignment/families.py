@@ -8,10 +8,12 @@ moves a corner of the frame by about as much.
 from dataclasses import dataclass
 from functools import cached_property
 from math import hypot
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._rules import Count
 from .._types import Float64Array
 
 Matrix = Float64Array
@@ -27,7 +29,12 @@ FAMILIES = tuple(_ENTRIES)
 """From the fewest parameters to the most: 2, 3, 4, 6 and 8."""
 SCALING = frozenset({"similarity", "affine", "projective"})
 """Those that change sizes."""
-_TERMS, _ROUNDS = 40, 20
+LONGEST = 2**15
+"""A frame that a file holds has at most this number of pixels along an axis."""
+_TERMS = 40
+"""Terms of the series of a logarithm."""
+_ROUNDS = 20
+"""Rounds that the search for the mean of a group may take."""
 
 
 def generators(family: str) -> Matrix:
@@ -52,8 +59,8 @@ class AlignedFrame:
            [ 0.,  0.,  1.]])
     """
 
-    height: int
-    width: int
+    height: Annotated[int, Count(1, LONGEST)]
+    width: Annotated[int, Count(1, LONGEST)]
 
     @property
     def unit(self) -> float:
@@ -77,7 +84,7 @@ class AlignedFrame:
         right, bottom = self.width - 1.0, self.height - 1.0
         return np.array([[0.0, right, 0.0, right], [0.0, 0.0, bottom, bottom], [1.0, 1.0, 1.0, 1.0]])
 
-    def to_matrix(self, family: str, parameters: Any) -> Matrix:
+    def to_matrix(self, family: str, parameters: ArrayLike) -> Matrix:
         """The member exp(sum p_k G_k / unit) of a family, in pixels; each parameter moves a corner by about so many.
 
         Parameters
@@ -94,7 +101,7 @@ class AlignedFrame:
         small = np.tensordot(np.asarray(parameters, dtype=np.float64) / self.unit, generators(family), axes=1)
         return normalized(self.to_pixels @ exponential(small) @ self.from_pixels)
 
-    def to_parameters(self, family: str, matrices: Any) -> Matrix:
+    def to_parameters(self, family: str, matrices: ArrayLike) -> Matrix:
         """The inverse of `to_matrix`; what a matrix has beyond the family is left out.
 
         Parameters
@@ -114,7 +121,7 @@ class AlignedFrame:
         flat = small.reshape(*small.shape[:-2], 9)
         return self.unit * (flat @ basis.T) / np.sum(basis**2, axis=1)
 
-    def moves(self, matrices: Any, others: Any = None) -> Matrix:
+    def moves(self, matrices: ArrayLike, others: ArrayLike | None = None) -> Matrix:
         """How far matrices put the corners of the frame from where others put them: the largest distance in pixels.
 
         Parameters
@@ -128,7 +135,7 @@ class AlignedFrame:
         ]
         return np.sqrt(np.sum((places[0] - places[1]) ** 2, axis=-2).max(axis=-1))
 
-    def mean(self, family: str, matrices: Any) -> Matrix:
+    def mean(self, family: str, matrices: ArrayLike) -> Matrix:
         """The mean of members of a family on the group: the M for which the logarithms of M^-1 M_i add up to 0.
 
         Parameters
@@ -169,7 +176,7 @@ def normalized(matrices: Matrix) -> Matrix:
     return matrices / matrices[..., 2:, 2:]
 
 
-def compose(*matrices: Any) -> Matrix:
+def compose(*matrices: ArrayLike) -> Matrix:
     """The map that applies the last matrix first.
 
     Parameters
@@ -183,7 +190,7 @@ def compose(*matrices: Any) -> Matrix:
     return normalized(product)
 
 
-def inverse(matrices: Any) -> Matrix:
+def inverse(matrices: ArrayLike) -> Matrix:
     """The map back.
 
     Parameters

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._types import AnyArray, Float64Array
 from .._validation import check_choice, check_positive
-from ..kernels.following import follow_frame, nearest_shift, telling_pixels
+from ..kernels.following import follow_frame, nearest_shift, steepest_pixels
 from .families import FAMILIES, AlignedFrame, Matrix
 from .pyramid import Grid
 
@@ -99,7 +99,7 @@ class Follower:
         side = max(4, round(np.sqrt(picture.size / CELLS)))
         cells = -(-picture.shape[0] // side) * -(-picture.shape[1] // side)
         chosen, slopes = np.empty((2, cells), np.int64), np.empty((2, cells), np.float32)
-        count = telling_pixels(picture, self.scale, side, LEAST_SLOPE, chosen, slopes)
+        count = steepest_pixels(picture, self.scale, side, LEAST_SLOPE, chosen, slopes)
         rows, columns = chosen[:, :count]
         level = Grid.of(self.frame, transform, 0, rows * picture.shape[1] + columns)
         self._values = np.asarray(picture[rows, columns] * np.float32(self.scale), np.float32)

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._types import AnyArray
 from .pyramid import Image
 
 _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+"""How red, green and blue make grey (BT.601)."""
 _WHITE = {"uint8": 255.0, "uint16": 65535.0, "bool": 1.0}
-_SAMPLE = 200_000
-"""Pixels that tell how bright images are."""
+"""The largest number of each type of pixels."""
 
 
 class Picture(NamedTuple):
@@ -23,7 +23,7 @@ class Picture(NamedTuple):
     """(height, width, 3), if it has such."""
 
 
-def read_pictures(images: Any) -> list[Picture | str]:
+def read_pictures(images: ArrayLike) -> list[Picture | str]:
     """Every image as a `Picture`, or the sentence that tells what is wrong with it.
 
     Bytes and numbers of 16 bits are divided by their white, other numbers stay what they are. Infinities count as not
@@ -75,9 +75,9 @@ def _picture(image: Any) -> Picture | str:
     return Picture(np.ascontiguousarray(values @ _LUMA), values)
 
 
-def brightness(pictures: Iterable[Picture]) -> float:
+def estimate_white(pictures: Iterable[Picture]) -> float:
     """The white of images: 1 where their values are as from 0 to 1, however dark, else nearly the largest of them."""
-    values = np.concatenate([_some(picture.grey) for picture in pictures])
+    values = np.concatenate([_sample_pixels(picture.grey) for picture in pictures])
     size = np.abs(values[~np.isnan(values)])
     largest = float(size.max(initial=0.0))
     if 1 / 255 <= largest <= 1.0:
@@ -85,6 +85,6 @@ def brightness(pictures: Iterable[Picture]) -> float:
     return float(np.quantile(size, 0.999)) if largest else 1.0
 
 
-def _some(grey: Image) -> AnyArray:
+def _sample_pixels(grey: Image) -> Image:
     flat = grey.ravel()
     return flat[:: max(1, flat.size // 1000)]

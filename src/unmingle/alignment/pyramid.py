@@ -30,7 +30,7 @@ def n_levels(frame: AlignedFrame) -> int:
     return count
 
 
-def places_at(frame: AlignedFrame) -> list[int]:
+def pixels_at_levels(frame: AlignedFrame) -> list[int]:
     """How many pixels of the frame each level looks at."""
     strides = [2**number for number in range(n_levels(frame))]
     return [_places(frame.height, stride)[0] * _places(frame.width, stride)[0] for stride in strides]

@@ -12,15 +12,28 @@ from ..core.solvers.projection import newton
 from .families import Matrix
 from .images import Picture
 from .pyramid import Image, spline_of
-from .search import COARSE_TOL, Landing, Model
+from .search import SEARCH, Model, SearchResult
 
-LEAST_VALID = 0.8
-"""Share of the frame that must lie within an image."""
-LEAST_EXPLAINED = 0.5
-"""Share of it that must look as training images do."""
-REACH = 0.5
-"""A corner of the frame moves by less than this share of its diagonal."""
+
+@dataclass(frozen=True)
+class Demands:
+    """What an alignment must keep to count as one; anything else gets a sentence that says what is wrong.
+
+    `python -m lab alignment` counts the faces that are found with them, whole ones and covered ones; noise, waves and
+    faces upside down are refused (tests/estimators/test_aligner.py).
+    """
+
+    least_valid: float = 0.8
+    """This share of the frame must lie within the image and be known."""
+    least_explained: float = 0.5
+    """This share of what is known must look as training images do."""
+    farthest_move: float = 0.5
+    """A corner of the frame may move by at most this share of its diagonal."""
+
+
+DEMANDS = Demands()
 _EXACT = 1e-5
+"""Relative gap to which frames are split."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +75,7 @@ class Alignment:
         return f"Alignment({int(self.ok.sum())} of {n} images aligned, frames of {width} x {height} pixels)"
 
 
-def trouble(picture: Picture, model: Model) -> str:
+def unusable_reason(picture: Picture, model: Model) -> str:
     """Why an image cannot be looked at, in a sentence, if so."""
     least, most = np.fmin.reduce(picture.grey, axis=None), np.fmax.reduce(picture.grey, axis=None)
     if np.isnan(most):
@@ -72,8 +85,12 @@ def trouble(picture: Picture, model: Model) -> str:
     return ""
 
 
-def taken_apart(
-    model: Model, pictures: Sequence[Picture], found: Sequence[Landing | None], starts: Matrix, notes: Sequence[str]
+def split_frames(
+    model: Model,
+    pictures: Sequence[Picture],
+    found: Sequence[SearchResult | None],
+    starts: Matrix,
+    notes: Sequence[str],
 ) -> Alignment:
     """Cut the frames out and split them exactly, by (5); images that nothing was found for are passed over.
 
@@ -92,16 +109,16 @@ def taken_apart(
         frames[number] = cut_sharp(model, picture.grey, one.matrix)
         if coloured:
             images[number] = _cut_colours(model, picture, frames[number], one.matrix)
-    codes = project(model, frames, codes)
+    codes = project_frames(model, frames, codes)
     low_rank = codes @ model.sharp
     misfit, known = frames - low_rank, ~np.isnan(frames)
     misfit[~known] = 0
     valid = np.mean(known, axis=1)
     fit = np.sum(huber(misfit, model.outlier_penalty), axis=1, dtype=np.float64) / np.maximum(valid, 1e-9)
     cost = fit + 0.5 * model.rank_penalty * np.sum(codes**2, axis=1)
-    explained = np.mean(known & (np.abs(misfit) <= model.usual), axis=1) / np.maximum(valid, 1e-9)
+    explained = np.mean(known & (np.abs(misfit) <= model.usual_misfit), axis=1) / np.maximum(valid, 1e-9)
     verdicts = [
-        notes[i] or _verdict(model, found[i], starts[i], float(valid[i]), float(explained[i])) for i in range(n)
+        notes[i] or _failure(model, found[i], starts[i], float(valid[i]), float(explained[i])) for i in range(n)
     ]
     return Alignment(
         matrices,
@@ -116,21 +133,21 @@ def taken_apart(
     )
 
 
-def outside(seen: float) -> str:
+def outside_reason(seen: float) -> str:
     """The sentence for an image that shows too little of the frame."""
     return f"Only {seen:.0%} of the frame lies within the image."
 
 
-def _verdict(model: Model, found: Landing | None, start: Matrix, valid: float, explained: float) -> str:
+def _failure(model: Model, found: SearchResult | None, start: Matrix, valid: float, explained: float) -> str:
     """What speaks against an alignment, in a sentence."""
-    if found is None or valid < LEAST_VALID:
-        return outside(valid)
+    if found is None or valid < DEMANDS.least_valid:
+        return outside_reason(valid)
     distance = float(model.frame.moves(np.linalg.inv(start) @ found.matrix))
-    if distance > 2 * REACH * model.frame.unit:
+    if distance > 2 * DEMANDS.farthest_move * model.frame.unit:
         return f"The frame moved too far, {distance:.0f} pixels away from where it started."
-    if found.moved > COARSE_TOL:
+    if found.moved > SEARCH.coarse_tol:
         return f"The search did not settle: its last step was {found.moved:.2f} pixels."
-    if explained < LEAST_EXPLAINED:
+    if explained < DEMANDS.least_explained:
         return f"It does not look like the training images: only {explained:.0%} of it fits the model."
     return ""
 
@@ -147,7 +164,7 @@ def _cut_colours(model: Model, picture: Picture, frame: Image, matrix: Matrix) -
     return np.stack([cut_sharp(model, channel, matrix) for channel in channels], axis=1)
 
 
-def project(model: Model, frames: Image, codes: Image) -> Image:
+def project_frames(model: Model, frames: Image, codes: Image) -> Image:
     """Codes of (5) of frames, exactly, from codes that are near."""
     if not codes.size:
         return codes

@@ -12,28 +12,52 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from .._rules import ArrayOf, Number, OneOf
 from ..kernels.alignment import align_image
-from .families import AlignedFrame, Matrix
+from .families import FAMILIES, AlignedFrame, Matrix
 from .pyramid import Grid, Image, Pyramid, n_levels
 
-WIDENING = 3.0
-"""Each coarser level has so many times the outlier penalty of the next finer one."""
-RADIUS = 1.5
-"""A step moves no corner by more pixels of its level."""
-COARSE_TOL, FINE_TOL = 0.05, 0.005
-"""The last step is shorter than so many pixels of the level."""
-COARSE_STEPS, FINE_STEPS = 20, 40
-STILL = 2
-"""Steps at the start that look for the code alone."""
-APART = 2.0
-"""Pixels of the coarsest level between starts, if there are several."""
-AGAIN, NEAR, LOSS = 3, 0.5, 0.1
-"""An image that ends at a high cost is searched for once more, from so many starts along each axis, so many pixels of
-the coarsest level apart; where it ends then may show less of the frame by this share at most."""
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How an image is searched for, level by level, and when to look a second time.
+
+    Tried on drawn faces of known displacement, and on the two sets of RASL's authors (`python -m lab alignment`). The
+    second search stays near the first, which the shadows of the second set need.
+    """
+
+    penalty_growth: float = 3.0
+    """Each coarser level has the outlier penalty of the next finer one times this."""
+    radius: float = 1.5
+    """A step moves no corner of the frame by more than this, in pixels of its level."""
+    coarse_tol: float = 0.05
+    """At coarse levels the search ends after a step that is shorter than this, in pixels of the level."""
+    fine_tol: float = 0.005
+    """At the finest level it ends after a step that is shorter than this, in pixels."""
+    coarse_steps: int = 20
+    """A coarse level takes at most this number of steps."""
+    fine_steps: int = 40
+    """The finest level takes at most this number of steps."""
+    code_steps: int = 2
+    """The first steps of a search look for the code alone, and leave the transformation as it is."""
+    start_distance: float = 2.0
+    """Several starts lie this far apart, in pixels of the coarsest level."""
+    second_starts: int = 3
+    """An image that ends at a high cost is searched for again, from this number of starts along each axis."""
+    second_distance: float = 0.5
+    """The starts of the second search lie this far apart, in pixels of the coarsest level."""
+    second_loss: float = 0.1
+    """The second search may end where less of the frame is in sight, by at most this share of the frame."""
+
+
+SEARCH = SearchSettings()
+LARGEST = 1e6
+"""Pixels are at most 1, and frames at most 2^15 of them wide: no number of a model is near this."""
+_SIZE = Number(1 / LARGEST, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -44,15 +68,15 @@ class Model:
     """
 
     frame: AlignedFrame
-    family: str
-    components: Image
-    code: Image
+    family: Annotated[str, OneOf(*FAMILIES)]
+    components: Annotated[Image, ArrayOf(("float32",), "q", "all", low=-LARGEST, high=LARGEST)]
+    code: Annotated[Image, ArrayOf(("float32",), "q", low=-LARGEST, high=LARGEST)]
     """(q,): the code that a search starts from."""
-    rank_penalty: float
-    outlier_penalty: float
-    usual: float = 0.0
+    rank_penalty: Annotated[float, _SIZE]
+    outlier_penalty: Annotated[float, _SIZE]
+    usual_misfit: Annotated[float, _SIZE] = 0.0
     """How far 95 % of the pixels of training images were from the low-rank part."""
-    costly: float = np.inf
+    costly: Annotated[float, _SIZE] = np.inf
     """A cost that tells of a wrong place: twice that of the usual training image."""
 
     @classmethod
@@ -72,7 +96,7 @@ class Model:
         sizes = np.cumsum([self.frame.height * self.frame.width, *(level.grid.shape[1] for level in self.levels)])
         parts = zip(sizes, sizes[1:], self.levels, strict=False)
         return tuple(
-            np.ascontiguousarray(self.components[: rank_at(level, len(self.components)), first:last])
+            np.ascontiguousarray(self.components[: n_components_at(level, len(self.components)), first:last])
             for first, last, level in parts
         )
 
@@ -83,15 +107,15 @@ class Model:
 
     def penalties(self, level: Grid) -> tuple[float, float]:
         """Outlier and rank penalty of a level; its cost is a sum over fewer pixels."""
-        return self.outlier_penalty * WIDENING**level.number, self.rank_penalty / 4**level.number
+        return self.outlier_penalty * SEARCH.penalty_growth**level.number, self.rank_penalty / 4**level.number
 
 
-def rank_at(level: Grid, q: int) -> int:
+def n_components_at(level: Grid, q: int) -> int:
     """Components in use at a level: half as many at each coarser one, since many explain a shift as well."""
     return max(min(q, 1), q >> level.number)
 
 
-class Landing(NamedTuple):
+class SearchResult(NamedTuple):
     """Where a search ended."""
 
     matrix: Matrix
@@ -111,7 +135,7 @@ def find_place(
     *,
     n_starts: int = 1,
     coarsest: int | None = None,
-) -> Landing:
+) -> SearchResult:
     """Align an image, level by level.
 
     An image whose cost is twice the usual one is searched for again from nine starts, and the better end is taken.
@@ -135,30 +159,38 @@ def find_place(
     """
     first = len(model.levels) - 1 if coarsest is None else min(coarsest, len(model.levels) - 1)
     begin, code = np.asarray(start, dtype=np.float64), model.code if code is None else code
-    found = _from_coarse(model, pyramid, first, _around(begin, n_starts, APART * 2.0**first), code)
+    found = _search_down(
+        model, pyramid, first, _shifted_starts(begin, n_starts, SEARCH.start_distance * 2.0**first), code
+    )
     if found.cost <= model.costly or n_starts > 1 or first == 0:
         return found
-    other = _from_coarse(model, pyramid, first, _around(begin, AGAIN, NEAR * 2.0**first), code)
-    return other if other.cost < found.cost and other.valid >= found.valid - LOSS else found
+    other = _search_down(
+        model, pyramid, first, _shifted_starts(begin, SEARCH.second_starts, SEARCH.second_distance * 2.0**first), code
+    )
+    return other if other.cost < found.cost and other.valid >= found.valid - SEARCH.second_loss else found
 
 
-def _from_coarse(model: Model, pyramid: Pyramid, first: int, places: Iterable[Matrix], code: Image) -> Landing:
+def _search_down(model: Model, pyramid: Pyramid, first: int, places: Iterable[Matrix], code: Image) -> SearchResult:
     """Search at the first level from several places, and go on with the best of them."""
-    tried = [_look(model, pyramid, first, Landing(place, code), code, STILL) for place in places]
+    tried = [
+        _search_level(model, pyramid, first, SearchResult(place, code), code, SEARCH.code_steps) for place in places
+    ]
     found = min(tried, key=lambda one: one.cost)
     for number in reversed(range(first)):
-        found = _look(model, pyramid, number, found, code)
+        found = _search_level(model, pyramid, number, found, code)
     return found
 
 
-def _look(model: Model, pyramid: Pyramid, number: int, found: Landing, code: Image, still: int = 0) -> Landing:
+def _search_level(
+    model: Model, pyramid: Pyramid, number: int, found: SearchResult, code: Image, still: int = 0
+) -> SearchResult:
     """Go on at a level; what the level before had no components for starts from the given code."""
     level, atoms = model.levels[number], model.atoms[number]
     known = np.concatenate([found.code, code[len(found.code) :]])[: len(atoms)]
     return descend(level, pyramid.levels[number], atoms, found._replace(code=known), model.penalties(level), still)
 
 
-def _around(start: Matrix, count: int, apart: float) -> Iterator[Matrix]:
+def _shifted_starts(start: Matrix, count: int, apart: float) -> Iterator[Matrix]:
     """Matrices on a square grid of shifts round the start."""
     shifts = apart * (np.arange(count) - 0.5 * (count - 1))
     for x, y in product(shifts, shifts):
@@ -169,17 +201,22 @@ def descend(
     level: Grid,
     image: Image,
     atoms: Image,
-    found: Landing,
+    found: SearchResult,
     penalties: tuple[float, float],
     still: int = 0,
     most: int = 0,
-) -> Landing:
+) -> SearchResult:
     """Go on with a search at one level, where the image is given by its spline if it is the finest."""
     stride, fine = 2.0**level.number, level.number == 0
     matrix, code = level.matrix(found.matrix), np.array(found.code, np.float32)
-    most = most or (FINE_STEPS if fine else COARSE_STEPS)
-    limits = ((FINE_TOL if fine else COARSE_TOL) * stride, RADIUS * stride, float(most), float(still))
+    most = most or (SEARCH.fine_steps if fine else SEARCH.coarse_steps)
+    limits = (
+        (SEARCH.fine_tol if fine else SEARCH.coarse_tol) * stride,
+        SEARCH.radius * stride,
+        float(most),
+        float(still),
+    )
     shape = level.grid, level.fields, level.generators, level.corners
     cost, valid, moved = align_image(image, fine, matrix, code, *shape, atoms, penalties, limits)
     full = np.diag([stride, stride, 1.0]) @ matrix @ level.frame.from_pixels
-    return Landing(full / full[2, 2], code, cost, valid, moved)
+    return SearchResult(full / full[2, 2], code, cost, valid, moved)

@@ -2,20 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._rules import ArrayOf, Number
 from .families import SCALING, AlignedFrame, Matrix
 from .images import Picture
+from .search import LARGEST
 
 MARGIN = 0.1
-"""Share of the smallest image that the frame leaves at each side, unless its shape is given."""
+"""The frame leaves this share of the usual image at each side, unless its shape is given."""
 SMALLEST = 8
-"""Pixels of a frame, along each axis."""
+"""A frame that images are searched for has at least this number of pixels along each axis."""
 
 
-def frame_for(pictures: Sequence[Picture], family: str, given: Any, starts: "Starts") -> AlignedFrame:
+def choose_frame(pictures: Sequence[Picture], family: str, given: Any, starts: "Starts") -> AlignedFrame:
     """The frame of the given height and width, or one that leaves a margin in the usual image, or box.
 
     Usual is the median, and for families that cannot change sizes one that nine of ten images reach.
@@ -36,12 +39,13 @@ def frame_for(pictures: Sequence[Picture], family: str, given: Any, starts: "Sta
     return AlignedFrame(int(height), int(width))
 
 
-class Pose(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Pose:
     """How the frame lies in the usual image: what new images are started from as the ones learnt from were."""
 
-    side: float
+    side: Annotated[float, Number(1 / LARGEST, LARGEST)]
     """Root of the area of the usual image or box."""
-    landmarks: Matrix | None
+    landmarks: Annotated[Matrix, ArrayOf(("float64",), "k", 2, low=-LARGEST, high=LARGEST)] | None = None
     """(k, 2): where landmarks lie in the frame, if there were any."""
 
 
@@ -57,7 +61,7 @@ class Starts:
     kind: str
 
     @classmethod
-    def of(cls, given: Any, n: int) -> "Starts":
+    def of(cls, given: ArrayLike | None, n: int) -> "Starts":
         """Tell by its shape what is given."""
         if given is None:
             return cls(None, "images")
@@ -75,7 +79,7 @@ class Starts:
             raise ValueError("starts must be boxes of left, top, right and bottom, with right > left and bottom > top.")
         return cls(array, kind)
 
-    def select(self, kept: Any) -> "Starts":
+    def select(self, kept: list[int]) -> "Starts":
         """Those of some of the images."""
         return Starts(None if self.given is None else self.given[kept], self.kind)
 
@@ -88,7 +92,7 @@ class Starts:
     def pose(self, frame: AlignedFrame, family: str, pictures: Sequence[Picture]) -> Pose:
         """The usual size, and where landmarks lie in the frame on average."""
         boxes = self.boxes(pictures)
-        side = float(np.median(_sides(boxes)))
+        side = float(np.median(_mean_sides(boxes)))
         if self.kind != "landmarks" or self.given is None:
             return Pose(side, None)
         middles = self.given.mean(axis=1, keepdims=True)
@@ -109,15 +113,15 @@ class Starts:
                 raise ValueError(
                     f"starts holds {self.given.shape[1]} landmarks, but the model has learnt with {known}."
                 )
-            return np.stack([fitted(pose.landmarks, points, family) for points in self.given])
+            return np.stack([fit_landmarks(pose.landmarks, points, family) for points in self.given])
         boxes = self.boxes(pictures)
-        scale = _sides(boxes) / pose.side if family in SCALING else np.ones(len(boxes))
+        scale = _mean_sides(boxes) / pose.side if family in SCALING else np.ones(len(boxes))
         matrices = scale[:, None, None] * np.diag([1.0, 1.0, 0.0]) + np.diag([0.0, 0.0, 1.0])
         matrices[:, :2, 2] = (boxes[:, :2] + boxes[:, 2:] - 1) / 2 - scale[:, None] * frame.to_pixels[:2, 2]
         return matrices
 
 
-def fitted(sources: Matrix, targets: Matrix, family: str) -> Matrix:
+def fit_landmarks(sources: Matrix, targets: Matrix, family: str) -> Matrix:
     """The translation, rotation and, if the family has it, scale that bring points nearest to others.
 
     min over a, b, t of sum ||(a, -b; b, a) x_i + t - y_i||^2, in closed form.
@@ -136,5 +140,5 @@ def fitted(sources: Matrix, targets: Matrix, family: str) -> Matrix:
     return matrix
 
 
-def _sides(boxes: Matrix) -> Matrix:
+def _mean_sides(boxes: Matrix) -> Matrix:
     return np.sqrt(np.prod(boxes[:, 2:] - boxes[:, :2], axis=1))

@@ -1,7 +1,8 @@
 """`Aligner`: a robust low-rank model of images that are not aligned, and new images aligned with it."""
 
+from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -9,35 +10,30 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import store
+from .._fields import from_store, record_of, to_store
 from .._frames import is_frame, like_frame
-from .._rules import LEAST, POSITIVE, Count, Each, Either, Number, OneOf, Record, maybe
+from .._rules import LEAST, Count, Number, Record
 from .._types import Array
 from .._validation import as_floats, check_forgetting
-from ..alignment.families import FAMILIES
-from ..alignment.learning import Learned, aligned_images, apply, fit, learn_more, starting_parts
+from ..alignment.learning import (
+    Learned,
+    align_new,
+    aligned_images,
+    learn_alignment,
+    learn_more,
+    split_without_search,
+)
 from ..alignment.result import Alignment
+from ..alignment.settings import AlignmentSettings
 from ..alignment.starts import SMALLEST
-from ..alignment.stored import LEARNED, learned_from_store, learned_to_store
 from ..core.iterate import Callback
 
-_PENALTY = Either(OneOf("auto"), POSITIVE)
-_RULES = Record(
-    {
-        "init": Record(
-            {
-                "motion": OneOf(*FAMILIES),
-                "shape": maybe(Each(Either(OneOf(-1), Count(1)), Count(2, 2))),
-                "n_components": Count(1),
-                "rank_penalty": _PENALTY,
-                "outlier_penalty": _PENALTY,
-                "n_starts": Count(1, 9),
-                "forgetting": Number(LEAST, 1.0),
-            }
-        ),
-        "learned": LEARNED,
-        "n_images_seen": Count(),
-    }
-)
+
+@dataclass(frozen=True)
+class AlignerSettings(AlignmentSettings):
+    """The parameters of an `Aligner`, with the rules that they have in a file."""
+
+    forgetting: Annotated[float, Number(LEAST, 1.0)] = 1.0
 
 
 class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -122,7 +118,9 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (4, 1)
     """
 
-    _rules: ClassVar[Record] = _RULES
+    _rules: ClassVar[Record] = Record(
+        {"init": record_of(AlignerSettings), "learned": Learned.rules(), "n_images_seen": Count()}
+    )
 
     def __init__(
         self,
@@ -176,16 +174,15 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_forgetting(self.forgetting)
         images = self._images(X, reset=True)
-        self._learned, done = fit(
-            images,
+        settings = AlignmentSettings(
             self.motion,
-            shape=images.shape[1:] if _are_rows(X) else self.shape,
-            starts=starts,
-            n_components=self.n_components,
-            penalties=(self.rank_penalty, self.outlier_penalty),
-            still=_are_rows(X) and min(images.shape[1:]) < SMALLEST,
-            callback=callback,
+            images.shape[1:] if _are_rows(X) else self.shape,
+            self.n_components,
+            self.rank_penalty,
+            self.outlier_penalty,
         )
+        still = _are_rows(X) and min(images.shape[1:]) < SMALLEST
+        self._learned, done = learn_alignment(images, settings, starts=starts, callback=callback, still=still)
         self.n_images_seen_ = int(np.sum([not note for note in done.notes]))
         return done
 
@@ -222,7 +219,7 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Whose ``ok`` tells which images could be aligned, and ``notes`` why others could not.
         """
         check_is_fitted(self)
-        return apply(self._learned, self._images(X, reset=False), starts, n_starts=self.n_starts, callback=callback)
+        return align_new(self._learned, self._images(X, reset=False), starts, n_starts=self.n_starts, callback=callback)
 
     def transform(self, X: Any, starts: Any = None) -> Array:
         """The aligned images: as rows of pixels if they came so, as an array of images otherwise.
@@ -274,7 +271,7 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Alignment
         """
         check_is_fitted(self)
-        return starting_parts(self._learned, self._images(X, reset=False), starts)
+        return split_without_search(self._learned, self._images(X, reset=False), starts)
 
     def _images(self, X: Any, *, reset: bool) -> Any:
         """Images as they are; rows of pixels as images of the shape that was given."""
@@ -363,15 +360,17 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _to_store(self) -> dict[str, Any]:
         init = self.get_params()
-        init["shape"] = None if self.shape is None else [int(side) for side in self.shape]
-        return {"init": init, "learned": learned_to_store(self._learned), "n_images_seen": self.n_images_seen_}
+        init["shape"] = None if self.shape is None else tuple(int(side) for side in self.shape)
+        return {
+            "init": to_store(AlignerSettings(**init)),
+            "learned": self._learned.to_store(),
+            "n_images_seen": self.n_images_seen_,
+        }
 
     @classmethod
     def _from_store(cls, content: dict[str, Any]) -> Self:
-        init = dict(content["init"])
-        init["shape"] = None if init["shape"] is None else (init["shape"][0], init["shape"][1])
-        model = cls(**init)
-        model._learned, model.n_images_seen_ = learned_from_store(content["learned"]), content["n_images_seen"]
+        model = cls(**asdict(from_store(AlignerSettings, content["init"])))
+        model._learned, model.n_images_seen_ = Learned.from_store(content["learned"]), content["n_images_seen"]
         return model
 
     @classmethod

@@ -7,8 +7,12 @@ from .small import clip, copy_rows, solve_positive
 from .warp import BORDER, ROUNDING, read_cubic, read_linear, read_shifted
 
 OUTLYING = 0.25
-"""Between the weights of Newton, 0 beyond lam, and of reweighted least squares, 1: the nearer to 0, the fewer steps."""
-_DAMPED, _MOST_DAMPED = 1e-3, 1e6
+"""The weight of outliers is this share of lam / |r|, between that of Newton's method, 0, and that of reweighted least
+squares, 1: the nearer to 0, the fewer steps."""
+_FIRST_DAMPING = 1e-3
+"""The damping of the first step after one that raised the cost."""
+_MOST_DAMPING = 1e6
+"""With more damping a step goes nowhere, and the search ends."""
 
 
 @announced
@@ -35,7 +39,7 @@ def columns_of(grid):
 
 @piece
 def _is_shift(matrix, grid, width):
-    """Whether a grid of so many columns meets the image at places that are one pixel apart along both axes."""
+    """Whether a grid of this number of columns meets the image at places that are one pixel apart along both axes."""
     if width == 0:
         return False
     far, high = grid.shape[1] - 1, grid.shape[1] // width - 1
@@ -129,16 +133,16 @@ def align_image(image, cubic, matrix, code, grid, fields, generators, corners, c
             copy_rows(trial, matrix)
             for a in range(q):
                 code[a] = trial_code[0, a]
-            damping = 0.1 * damping if damping > _DAMPED else 0.0
+            damping = 0.1 * damping if damping > _FIRST_DAMPING else 0.0
             if moved < tol or steps >= most:
                 break
             _jacobian(J, weighted, weights, slopes, fields)
             _products(weighted, J, square)
             _pull(right, J, values, code, lam_star * share, p)
         else:
-            if moved < tol or steps >= most or damping > _MOST_DAMPED or best == np.inf:
+            if moved < tol or steps >= most or damping > _MOST_DAMPING or best == np.inf:
                 break
-            damping = max(_DAMPED, 10 * damping)
+            damping = max(_FIRST_DAMPING, 10 * damping)
         _prepare(system, step, square, right, lam_star * share, p, damping)
         if steps < still:
             _hold(system, step, p)

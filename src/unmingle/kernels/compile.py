@@ -5,7 +5,7 @@ arrays neither assigned (two to three seconds, for the sake of error messages) n
 ``np.linalg``, no exceptions.
 
 Compiled kernels are kept on disk, in a folder named after a digest of this whole package: kernels contain pieces of
-other files, so that a change anywhere in it makes all of them anew.
+other files, so after a change anywhere in it all of them are compiled again.
 """
 
 import logging
@@ -24,6 +24,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 _log = logging.getLogger(__name__)
 _FOLDER = "unmingle-kernels-"
+"""Folders of compiled kernels begin with this; the digest follows."""
 
 
 @cache
@@ -73,6 +74,7 @@ class _KernelCache(FunctionCache):
 
 _njit: Any = numba.njit
 _HOW = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}, "no_cfunc_wrapper": True}
+"""Sums may be reordered, which vectorises them; NaN and infinity keep their meaning. The GIL is released."""
 
 
 def compiled(function: Callable[..., Any]) -> Any:

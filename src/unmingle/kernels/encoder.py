@@ -12,13 +12,15 @@ import numpy as np
 from .._threads import limit_blas_threads
 from .._types import Array
 from .compile import announced, compiled, piece
-from .small import add, add_both, copy_rows, fed_back, read, write
+from .small import add, add_both, copy_rows, fed_back, read, read_only, write
 
 _FEW_ATOMS = 7
-"""Up to so many, their loop is unrolled; for more the compiler gives up on two samples at once, and BLAS is as fast."""
+"""Up to this number of atoms their loop is unrolled. With more the compiler gives up on two samples at once, and BLAS
+is as fast."""
 _GROUP = 256
+"""Rows that BLAS multiplies at once."""
 _FEW_ROWS = 24
-"""Fewer go one by one: BLAS is then faster with vectors than with such slim matrices."""
+"""Fewer rows go one by one: BLAS is then faster with vectors than with such slim matrices."""
 
 
 def encode_layers(
@@ -49,9 +51,9 @@ def encode_layers(
     q = len(components)
     zeros, no_codes = _constants(q, X.dtype)
     shared = (X, no_codes if init is None else init, components, decoder, encoder, threshold, readout)
-    frozen = [part if not part.flags.writeable else _read_only(part) for part in shared]
+    frozen = [part if not part.flags.writeable else read_only(part) for part in shared]
     below = X.dtype.type(np.inf if nonnegative_outliers else 0)
-    gains = _read_only(np.concatenate([feedback, readout_feedback[None]])) if nonnegative_codes else None
+    gains = read_only(np.concatenate([feedback, readout_feedback[None]])) if nonnegative_codes else None
     if 0 < q <= _FEW_ATOMS and encoder.shape[1]:
         _encode_pairs(*frozen, gains, n_layers, below, codes, outliers, zeros)
     else:
@@ -59,17 +61,10 @@ def encode_layers(
             _encode_groups(*frozen, gains, n_layers, below, codes, outliers)
 
 
-def _read_only(part: Array) -> Array:
-    """The same numbers; a kernel is compiled once for what it only reads, and not for each mixture of flags."""
-    view = part.view()
-    view.flags.writeable = False
-    return view
-
-
 @lru_cache
 def _constants(q: int, dtype: Any) -> tuple[tuple[Any, ...], Array]:
     """A zero for each atom, their number part of the type and so known to the compiler; and no codes at all."""
-    return (dtype.type(0),) * q, _read_only(np.empty((0, q), dtype))
+    return (dtype.type(0),) * q, read_only(np.empty((0, q), dtype))
 
 
 @piece

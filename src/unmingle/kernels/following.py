@@ -7,7 +7,7 @@ from .compile import announced, compiled, piece
 from .small import clip, copy_rows, solve_positive
 
 EXPLAINED = 3.0
-"""A pixel is explained if it is off by at most so many outlier penalties."""
+"""A pixel is explained if it is off by at most this number of outlier penalties."""
 SHORTEST = 1.0 / 16.0
 """A step that raises the cost is halved, down to this share of it."""
 
@@ -24,7 +24,7 @@ def _slopes_at(picture, i, j):
 
 @announced
 @compiled
-def telling_pixels(picture, scale, side, least, chosen, slopes):
+def steepest_pixels(picture, scale, side, least, chosen, slopes):
     """The pixel with the strongest slope of each cell of ``side`` x ``side`` pixels; returns how many there are.
 
     Cells whose strongest slope is at most ``least`` have none. ``chosen`` (2, cells) takes rows and columns, ``slopes``
@@ -134,6 +134,7 @@ def follow_frame(frame, scale, matrix, light, limits, values, J, grid, generator
 
 @piece
 def _newton_step(J, weights, clipped, weighted, system, step):
+    """Make the step the solution of (J W J') d = J clip(r); a millionth is added to the diagonal."""
     for a in range(step.size):
         total = np.float32(0.0)
         for i in range(weights.size):

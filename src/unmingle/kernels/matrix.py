@@ -6,6 +6,7 @@ from .compile import announced, compiled
 from .small import clip
 
 _BLOCK = 64
+"""Rows that stay in the cache while they are worked on."""
 
 
 @announced

@@ -20,7 +20,11 @@ _ROW = np.dtype(
         ("promise", np.float64),  # the gap up to which a guessed Hessian is good enough; -1 if it was not
     ]
 )
-_SHORTEST, _WIDEST = 1e-9, 1e30
+"""What is known of a row that is being solved."""
+_SHORTEST = 1e-9
+"""A step that is halved to less than this share of its length is the last."""
+_WIDEST = 1e30
+"""The threshold of a cold row, which leaves no feature out, in units of the penalties."""
 
 
 @announced
@@ -36,7 +40,7 @@ def newton_projection(X, atoms, components, all_in, lam_star, lam, codes, gap, c
     since from afar hardly a feature is an inlier; a warm row starts at its code. A row is done when its gap is at most
     ``tol`` of what noise and code cost: large outliers, which only add a constant, do not end it early. Rows share the
     products with U in small groups; a finished row leaves its place to the next. A warm row goes by a guess of its
-    Hessian for as long as the gap falls to a tenth with each step: the Hessian itself is the dearest part.
+    Hessian for as long as the gap falls to a tenth with each step: the Hessian itself costs most.
 
     ``all_in`` is U'U + lam_star I. Cost of a step: 4 m q flops, and q^2 for each feature that changed sides.
     """
@@ -79,8 +83,8 @@ def newton_projection(X, atoms, components, all_in, lam_star, lam, codes, gap, c
                 if row.promise > 0:
                     guess_hessian(square, all_in, lam_star, inlier[k])
                 else:
-                    count, anew = changed_sides(inlier[k], counted[s], places)
-                    follow_inliers(hessian[s], lam_star, anew, inlier[k], places, count, atoms, plain, signed, square)
+                    count, fresh = changed_sides(inlier[k], counted[s], places)
+                    follow_inliers(hessian[s], lam_star, fresh, inlier[k], places, count, atoms, plain, signed, square)
                 solve_positive(square, direction[s])
             for a in range(q):
                 code[kept, a] = start[s, a] + row.length * direction[s, a]
@@ -108,12 +112,12 @@ def _measure(row, X, d, lam, inlier):
     """Make d the clipped residual of a row; after the first step of a cold one its threshold suits its size."""
     x = X[row.number]
     if row.widening == np.inf and row.steps == 1:
-        size = usual = 0.0
+        size = bounds = 0.0
         for j in range(x.size):
             e = x[j] - d[j]
             size += abs(e) if e == e else 0.0
-            usual += lam[j]
-        row.widening = min(max(1.0, 2 * size / usual), 1e20)
+            bounds += lam[j]
+        row.widening = min(max(1.0, 2 * size / bounds), 1e20)
     wide = x.dtype.type(_WIDEST if row.widening == np.inf else row.widening)
     row.value, row.inner, row.square = clip_row(x, d, wide, lam, inlier)
 
@@ -169,18 +173,18 @@ def changed_sides(inlier, counted, places):
     for j in range(inlier.size):
         changed += np.int32(inlier[j] ^ counted[j])
         inside += np.int32(inlier[j])
-    anew = inside <= changed
-    before = np.uint8(0) if anew else np.uint8(1)
+    fresh = inside <= changed
+    before = np.uint8(0) if fresh else np.uint8(1)
     count = 0
     for j in range(inlier.size):  # without a branch, which nobody could predict
         places[count] = j
         count += inlier[j] ^ (counted[j] & before)
         counted[j] = inlier[j]
-    return count, anew
+    return count, fresh
 
 
 @piece
-def follow_inliers(hessian, lam_star, anew, inlier, places, count, atoms, plain, signed, square):
+def follow_inliers(hessian, lam_star, fresh, inlier, places, count, atoms, plain, signed, square):
     """Bring lam_star I + sum of u_i u_i' over the inliers up to date, from some features; ``square`` gets a copy."""
     q = hessian.shape[0]
     for k in range(count):
@@ -192,8 +196,8 @@ def follow_inliers(hessian, lam_star, anew, inlier, places, count, atoms, plain,
     np.dot(signed[:count].T, plain[:count], square)
     for a in range(q):
         for b in range(q):
-            square[a, b] += 0.0 if anew else hessian[a, b]
-        if anew:
+            square[a, b] += 0.0 if fresh else hessian[a, b]
+        if fresh:
             square[a, a] += lam_star
         for b in range(q):
             hessian[a, b] = square[a, b]

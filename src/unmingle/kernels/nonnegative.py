@@ -22,11 +22,19 @@ _ROW = np.dtype(
         ("promise", np.float64),  # the gap up to which a guessed Hessian is good enough; -1 if it was not
     ]
 )
-_SHORTEST, _WIDEST = 1e-15, 1e30
-_ROUNDING, _STILL = 1e-14, 1e-10
-"""Of sums, and the share of the cost that a step may promise and still be one of rounding."""
-_SPARE, _EXCHANGES = 3, 20
-"""Full exchanges that may fail to bring atoms to their sides, and exchanges for each atom at most."""
+"""What is known of a row that is being solved."""
+_SHORTEST = 1e-15
+"""A step that is shortened to less than this share of its length is the last."""
+_WIDEST = 1e30
+"""The threshold of a cold row, which leaves no feature out, in units of the penalties."""
+_ROUNDING = 1e-14
+"""The rounding of sums, as a share of the sizes that are added."""
+_STILL = 1e-10
+"""A step that promises no more than this share of the cost is one of rounding."""
+_SPARE = 3
+"""Exchanges of all atoms at once that may fail to bring more of them to their sides."""
+_EXCHANGES = 20
+"""Exchanges for each atom, at most."""
 
 
 @announced
@@ -88,8 +96,8 @@ def nonnegative_projection(X, atoms, components, all_in, lam_star, lam, below, c
                     guess_hessian(square, all_in, lam_star, inlier[k])
                     _mirror(square)
                 else:
-                    count, anew = changed_sides(inlier[k], counted[s], places)
-                    follow_inliers(hessian[s], lam_star, anew, inlier[k], places, count, atoms, plain, signed, square)
+                    count, fresh = changed_sides(inlier[k], counted[s], places)
+                    follow_inliers(hessian[s], lam_star, fresh, inlier[k], places, count, atoms, plain, signed, square)
                 regress(square, slope, start[s], free[s], factor, places, direction[s])
                 row.fall = _along(slope, direction[s])
             for a in range(q):
@@ -119,12 +127,12 @@ def _measure(row, X, d, lam, below, inlier):
     """Make d the bounded residual of a row; after the first step of a cold one its threshold suits its size."""
     x = X[row.number]
     if row.widening == np.inf and row.steps == 1:
-        size = usual = 0.0
+        size = bounds = 0.0
         for j in range(x.size):
             e = x[j] - d[j]
             size += abs(e) if e == e else 0.0
-            usual += lam[j]
-        row.widening = min(max(1.0, 2 * size / usual), 1e20)
+            bounds += lam[j]
+        row.widening = min(max(1.0, 2 * size / bounds), 1e20)
     wide = x.dtype.type(_WIDEST if row.widening == np.inf else row.widening)
     row.value, row.inner, row.square = bound_row(x, d, wide, lam, below, inlier)
 

@@ -7,6 +7,7 @@ from .compile import merged, piece
 
 @piece
 def _root(parents, run):
+    """The run that stands for the region of a run; the way there is halved."""
     while parents[run] != run:
         parents[run] = parents[parents[run]]
         run = parents[run]

@@ -7,7 +7,10 @@ import numpy as np
 from .._types import Array
 from .compile import announced, compiled
 
-_TAPS, _PHASES = 16, 256
+_TAPS = 16
+"""Samples that each sample of the answer is made of."""
+_PHASES = 256
+"""Places between two samples that have a filter of their own."""
 _BAND = 0.95
 """Share of the band that passes; what is read faster by some semitones folds back a little."""
 
@@ -40,6 +43,7 @@ def _table() -> Array:
 @announced
 @compiled
 def _read_at_speed(samples, start, ratio, table, out):
+    """Each sample of the answer from the samples around its place, by the filter of the nearest phase below."""
     n, (phases, taps) = samples.size, table.shape
     for i in range(out.size):
         place = start + i * ratio

@@ -23,6 +23,7 @@ def column_medians(rows, medians):
 
 @piece
 def _exchange(row, other):
+    """The smaller of each two numbers into the first row."""
     for j in range(row.size):
         a, b = row[j], other[j]
         row[j] = a if a < b else b

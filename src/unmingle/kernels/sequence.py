@@ -7,6 +7,7 @@ import numpy as np
 from .._threads import limit_blas_threads
 from .._types import Array
 from .compile import announced, compiled
+from .small import read_only
 
 
 def carry_codes(X: Array, cell: Any, state: Array, codes: Array) -> None:
@@ -17,18 +18,13 @@ def carry_codes(X: Array, cell: Any, state: Array, codes: Array) -> None:
     if X.size:
         m, q = X.shape[1], codes.shape[1]
         with limit_blas_threads(m * q, 1):
-            _carry_codes(X, *map(_read_only, (*cell, state)), codes, np.empty(m, X.dtype), np.empty((2, q), X.dtype))
-
-
-def _read_only(part: Array) -> Array:
-    view = part.view()
-    view.flags.writeable = False
-    return view
+            _carry_codes(X, *map(read_only, (*cell, state)), codes, np.empty(m, X.dtype), np.empty((2, q), X.dtype))
 
 
 @announced
 @compiled
 def _carry_codes(X, decoder, encoder, threshold, feedback, bias, state, codes, d, sums):
+    """C <- max(0, F c + E min(x, D c + t) + b) in each layer, from the code of the sample before."""
     n, m = X.shape
     q = codes.shape[1]
     depth = threshold.shape[0]

@@ -5,10 +5,18 @@ from typing import Any
 import numpy as np
 from numba.cpython.unsafe.tuple import tuple_setitem
 
+from .._types import Array
 from .compile import piece
 
 _put: Any = tuple_setitem
 """Tuples of a known length are numbers in registers; Numba's public interface cannot change one of them."""
+
+
+def read_only(part: Array) -> Array:
+    """The same numbers; a kernel is compiled once for what it only reads, and not for each mixture of flags."""
+    view = part.view()
+    view.flags.writeable = False
+    return view
 
 
 @piece

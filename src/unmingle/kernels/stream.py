@@ -5,6 +5,7 @@ import numpy as np
 from .compile import announced, compiled
 
 _BLOCK = 32
+"""Rows that stay in the cache while they are worked on."""
 
 
 @announced

@@ -8,7 +8,7 @@ import numpy as np
 from .compile import piece
 
 WEAK, STRONG = 1, 256
-"""Marks of a pixel; strong ones are weak, too."""
+"""Marks of a pixel; strong ones are weak, too. In 16 bits a sum of fewer than 256 of each counts both."""
 
 
 @piece
@@ -40,6 +40,7 @@ def _spread(colour, first, row):
 
 @piece
 def _mark_row(deviation, first, width, scale, variance, factors, least, row, marked):
+    """The marks of one row of pixels, whose colour deviations are in ``row``."""
     weak, strong = np.float32(factors[0]), np.float32(factors[1])
     for j in range(width):
         k = first + np.uintp(j)
@@ -63,7 +64,7 @@ def mark_coloured(deviation, height, width, scale, variance, factors, least, col
 
 
 @piece
-def gather(near, height, width):
+def gather_colour(near, height, width):
     """Places of the colour planes, after the pixels, that belong to any pixel near foreground."""
     columns = (width + 1) // 2
     place = height * width

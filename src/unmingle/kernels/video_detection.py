@@ -12,64 +12,71 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._types import AnyArray, BoolArray, ByteArray, Float32Array
 from .compile import announced, compiled, merged, piece
 from .regions import keep_regions
 from .small import add, clip, read
-from .video_colour import gather as _gather
-from .video_colour import mark_coloured as _mark_coloured
-from .video_colour import measure_colour as _measure_colour
-from .video_colour import middle_of
+from .video_colour import STRONG, WEAK, gather_colour, mark_coloured, measure_colour, middle_of
 from .video_light import drop_relit
 
-CHUNK, LARGE_CHUNK = 4096, 8192
-"""Pixels that stay in the innermost cache, with and without their atoms."""
-WEAK, STRONG = 1, 256
-"""Marks of a pixel; strong ones are weak, too."""
+CHUNK = 4096
+"""Pixels that stay in the innermost cache together with their atoms."""
+LARGE_CHUNK = 8192
+"""Pixels that stay in the innermost cache without atoms."""
 
 
 class Scenery(NamedTuple):
     """The background of a camera, as far as a look at a frame needs it."""
 
     scale: Any
-    white: Any
-    atoms: Any
-    codes: Any
+    """What brings the numbers of the camera to [0, 1]."""
+    white: float | None
+    """The largest number of the camera; None if it gives fractions."""
+    atoms: Float32Array
+    """(q, m): U'."""
+    codes: Float32Array
     """s of the last frame, and then of this one."""
-    variance: Any
-    """Of the deviation of each entry,"""
-    least: Any
-    """which is never taken to be smaller, for brightness and for colour."""
-    stride: Any
-    """Codes are found from the brightness of every stride-th row,"""
-    sample: Any
-    """or from that of these pixels, unless None,"""
-    sampled: Any
-    """and their atoms,"""
-    step: Any
-    """and (U'U + lam_* I)^-1 for them."""
-    lam_star: Any
-    lam: Any
-    zeros: Any
+    variance: Float32Array
+    """(m,): that of the deviation of each entry."""
+    least: tuple[float, float]
+    """Variances of brightness and of colour are never taken to be smaller than these."""
+    stride: int
+    """Codes are found from the brightness of every stride-th row, unless there is a sample."""
+    sample: AnyArray | None
+    """The pixels from whose brightness codes are found, or None."""
+    sampled: Float32Array
+    """The atoms of the pixels that codes are found from."""
+    step: Float32Array
+    """(U'U + lam_* I)^-1 for these atoms."""
+    lam_star: float
+    lam: float
+    zeros: tuple[Any, ...]
+    """A zero for each atom, see `zeros_for`."""
 
 
 class Workspace(NamedTuple):
     """Room for what is seen in frames of one size, and how to look at them."""
 
-    square: Any
+    square: tuple[int, ...]
     """A tuple as long as the side of the square in which pixels vote."""
-    region: Any
+    region: AnyArray | None
     """Where to look, or None for everywhere."""
-    light: Any
+    light: tuple[float, float, bool]
     """What tells light from things, see `drop_relit`."""
-    least_area: Any
-    deviation: Any
-    marked: Any
-    colour: Any
+    least_area: int
+    """Regions with fewer strong pixels are dropped."""
+    deviation: AnyArray
+    """How far each entry is outside of what the background spans."""
+    marked: AnyArray
+    """Marks of each pixel, `WEAK` and `STRONG`."""
+    colour: Float32Array | None
     """By how much each place of the colour planes deviates, or None for grey frames."""
-    counts: Any
-    strong: Any
-    near: Any
-    """(pixels and places of a colour plane)."""
+    counts: AnyArray
+    """How many marks of both kinds lie around each pixel."""
+    strong: BoolArray
+    """Pixels around which most are marked strongly."""
+    near: ByteArray
+    """Pixels and places of a colour plane where foreground is or might be."""
 
 
 @lru_cache
@@ -272,6 +279,7 @@ def _slide(sums, radius, width, marked, entering, leaving):
 
 @piece
 def _sum_across(sums, here, width, counts, square):
+    """Sums over a square from the sums over its columns."""
     for j in range(width):
         k = np.uintp(j)
         total = sums[k]
@@ -331,8 +339,8 @@ def detect_in_frame(
         _paint(code, atoms, np.uintp(pixels), 2 * places, middle_of(white), white, background)
         for plane in range(2):
             _span_plane(frame, pixels + plane * places, rows, columns, white, background, deviation)
-        _measure_colour(deviation, np.uintp(pixels), scale, variance, colour_floor, colour)
-        _mark_coloured(deviation, height, width, scale, variance, factors, floor, colour, marked)
+        measure_colour(deviation, np.uintp(pixels), scale, variance, colour_floor, colour)
+        mark_coloured(deviation, height, width, scale, variance, factors, floor, colour, marked)
     if region is not None:
         _blank(marked, region)
     count_neighbours(marked, height, width, counts, square)
@@ -344,17 +352,19 @@ def detect_in_frame(
     boxes = keep_regions(mask, height, width, words, strong, least_area)
     _unite(near, mask)
     if colour is not None:
-        _gather(near, height, width)
+        gather_colour(near, height, width)
     return boxes, cells[0], cells[1]
 
 
 @piece
 def _blank(pixels, region):
+    """Make what lies outside of the region 0."""
     for j in range(region.size):
         pixels[j] = pixels[j] * region[j]
 
 
 @piece
 def _unite(near, mask):
+    """What is in the mask is near foreground."""
     for j in range(mask.size):
         near[j] = near[j] | mask[j]

@@ -1,46 +1,58 @@
 """What is learnt from a frame of a fixed camera: the background, its noise, and what has come to rest.
 
-Frames, scale and atoms are as in `_video_detection`.
+Frames, scale and atoms are as in `video_detection`.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._types import AnyArray, Float32Array, Float64Array
 from .compile import announced, compiled, merged, piece
 from .small import clip, read, solve_positive
 from .video_colour import middle_of
 from .video_detection import CHUNK, LARGE_CHUNK, explained
 
 KNOWN = 2
-"""Foreground, as is known from elsewhere."""
+"""The mark of what is known from elsewhere to be foreground."""
 _LONGEST = 60000
-"""Frames that are counted; more are as good as so many."""
+"""Frames are counted up to this number, which 16 bits hold."""
 
 
 class LearningState(NamedTuple):
     """How to learn, and what is known of a background: arrays, which change with what is learnt."""
 
-    lam_star: Any
-    least: Any
-    """Variance that is believed, of brightness and of colour,"""
-    rates: Any
-    """and how fast it is learnt, see `follow_noise`."""
+    lam_star: float
+    least: tuple[float, float]
+    """The smallest variances of brightness and of colour that are believed."""
+    rates: tuple[float, float, float, float]
+    """How fast variances are learnt, see `follow_noise`."""
     scale: Any
-    white: Any
-    codes: Any
-    atoms: Any
-    squares: Any
-    variance: Any
-    last: Any
-    last_deviation: Any
-    seen: Any
-    waited: Any
-    sample: Any
-    """In order, or None."""
-    sampled: Any
-    """Its atoms, which are the atoms if there is none."""
-    zeros: Any
+    """What brings the numbers of the camera to [0, 1]."""
+    white: float | None
+    """The largest number of the camera; None if it gives fractions."""
+    codes: Float32Array
+    """s of this frame."""
+    atoms: Float32Array
+    """(q, m): U'."""
+    squares: Float64Array
+    """(q, q): A, the faded sum of s s'."""
+    variance: Float32Array
+    """(m,): that of the deviation of each entry."""
+    last: AnyArray
+    """The frame before."""
+    last_deviation: AnyArray
+    """The deviations of the frame before."""
+    seen: AnyArray
+    """Frames in which the background of each pixel was seen."""
+    waited: AnyArray
+    """Frames in which each pixel was near foreground and did not change."""
+    sample: AnyArray | None
+    """The pixels from which codes are found, in order, or None."""
+    sampled: Float32Array
+    """The atoms of the sample; all atoms if there is none."""
+    zeros: tuple[Any, ...]
+    """A zero for each atom."""
 
 
 @merged
@@ -65,6 +77,7 @@ def learn_plane(x, place, extent, middle, scale, atoms, code, gain, keep, lam, n
 
 @piece
 def _copy_sample(atoms, sample, sampled):
+    """Copy the atoms of the sample."""
     for a in range(atoms.shape[0]):
         for k in range(sample.size):
             sampled[a, k] = atoms[a, sample[k]]
@@ -72,6 +85,7 @@ def _copy_sample(atoms, sample, sampled):
 
 @piece
 def _clipped_residuals(x, first, size, middle, scale, code, atoms, lam, near, nearby, residuals):
+    """clip(x - middle - Us, -lam, lam) of some entries, 0 near foreground."""
     none = np.float32(0.0)
     for j in range(size):
         k = first + np.uintp(j)
@@ -81,6 +95,7 @@ def _clipped_residuals(x, first, size, middle, scale, code, atoms, lam, near, ne
 
 @piece
 def _add_steps(atoms, a, first, size, keep, gain, steps):
+    """U <- keep u + gain steps, for one atom and some entries."""
     for j in range(size):
         k = first + np.uintp(j)
         atoms[a, k] = keep * atoms[a, k] + gain * steps[j]
@@ -206,6 +221,7 @@ def _take_over(j, middle, x, scale, code, energy, atoms):
 
 @piece
 def _become_background(ripe, first, size, middle, x, scale, code, energy, atoms):
+    """Ripe pixels become background."""
     for p in range(size):
         if ripe[p]:
             _take_over(first + np.uintp(p), middle, x, scale, code, energy, atoms)
@@ -263,11 +279,11 @@ def learn_from_frame(
     if lam == 0:
         return counted[0], counted[1], counted[2], forgetting
     q = len(zeros)
-    strength = usual = 0.0
+    strength = trace = 0.0
     for a in range(q):
         strength += codes[a] * codes[a]
-        usual += squares[a, a]
-    if strength < faint * usual:
+        trace += squares[a, a]
+    if strength < faint * trace:
         forgetting = 1.0
     system, solution = np.empty((q, q)), np.empty(q)
     gain, keep = np.empty(q, np.float32), np.empty(q, np.float32)

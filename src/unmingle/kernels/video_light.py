@@ -50,6 +50,7 @@ def _moments(frame, background, i, j, rows, columns, width, scale):
 
 @piece
 def _clear(mask, i, j, rows, columns, width):
+    """Take a cell out of a mask."""
     for y in range(i, i + rows):
         for x in range(j, j + columns):
             mask[y * width + x] = False

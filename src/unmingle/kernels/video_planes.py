@@ -6,6 +6,7 @@ from .compile import compiled, piece
 from .video_colour import middle_of
 
 _BLUE, _RED = 0.5 / (1.0 - 0.114), 0.5 / (1.0 - 0.299)
+"""What brings blue - y and red - y to [-1/2, 1/2] (BT.601)."""
 
 
 @piece
@@ -19,6 +20,7 @@ def _stored(value, white):
 
 @piece
 def _luma_of_row(pixels, first, width, white, planes, place):
+    """The brightness of a row; whole numbers by weights of 16 bits, rounded."""
     if white is None:
         for j in range(width):
             k = first + np.uintp(3 * j)
@@ -39,6 +41,7 @@ def _luma_of_row(pixels, first, width, white, planes, place):
 
 @piece
 def _chroma_of_rows(pixels, upper, lower, columns, last, white, planes, place, places):
+    """The colours of two rows, each from a mean of four pixels."""
     quarter, middle = np.float32(0.25), middle_of(white) * np.float32(1.0 if white is None else white)
     for j in range(columns):
         left = 3 * (2 * j)

@@ -5,8 +5,10 @@ import numpy as np
 from .compile import announced, compiled, piece
 from .regions import keep_regions
 
-PRECISE, SHORTEST_PIECE = 0.05, 8
-"""Where a map is nearly a shift, pixels by which places may be off, and pixels for which that has to hold."""
+PRECISE = 0.05
+"""Where a map is nearly a shift it is taken for one; places may be off by this part of a pixel."""
+SHORTEST_PIECE = 8
+"""That has to hold for at least this number of pixels of a row."""
 
 
 @piece
@@ -44,6 +46,7 @@ def _shift_plane(source, place, height, width, x, y, exact, fill, out):
 
 @piece
 def _mix_row(source, above, below, more, across, down, exact, out, here, size):
+    """Part of a row, each number from four neighbours by the same weights."""
     one = np.float32(1.0)
     a, b = (one - across) * (one - down), across * (one - down)
     c, d = (one - across) * down, across * down
@@ -125,6 +128,7 @@ def _read_in_pieces(source, place, height, width, line, exact, out, here, start,
 
 @piece
 def _read_row(source, place, height, width, line, exact, out, here, start, end):
+    """Part of a row, each number from four neighbours by weights of its own."""
     a, d, g = np.float32(line[0]), np.float32(line[1]), np.float32(line[2])
     p, q, r = np.float32(line[3]), np.float32(line[4]), np.float32(line[5])
     one, none, right, bottom = np.float32(1.0), np.float32(0.0), np.float32(width - 1), np.float32(height - 1)
@@ -186,6 +190,7 @@ def _halve_matrix(matrix, half):
 
 @piece
 def _move_mask(mask, height, width, matrix, first, end, out):
+    """out(p) = mask(M p), the nearest pixel, for any map."""
     a, b, c = np.float32(matrix[0, 0]), np.float32(matrix[0, 1]), np.float32(matrix[0, 2])
     d, e, f = np.float32(matrix[1, 0]), np.float32(matrix[1, 1]), np.float32(matrix[1, 2])
     g, h, w = np.float32(matrix[2, 0]), np.float32(matrix[2, 1]), np.float32(matrix[2, 2])
@@ -204,6 +209,7 @@ def _move_mask(mask, height, width, matrix, first, end, out):
 
 @piece
 def _shift_mask(mask, height, width, matrix, first, end, out):
+    """The same for a shift."""
     j, i = int(np.rint(matrix[0, 2])), int(np.rint(matrix[1, 2]))
     left, right = max(0, -j), min(width, width - j)
     for row in range(max(first, -i), min(end, height - i)):

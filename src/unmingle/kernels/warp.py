@@ -11,13 +11,15 @@ import numpy as np
 from .compile import announced, compiled, piece
 
 BORDER = 2
+"""Pixels around an image."""
 _POLE = sqrt(3.0) - 2.0
+"""The pole of the filter of cubic splines."""
 ROUNDING = 1e-3
 """A place that is outside of an image by less, in pixels, lies on its border."""
-_IN_TURNS = 8
-"""Rows that are filtered side by side."""
+_SIDE_BY_SIDE = 8
+"""Rows that are filtered together: in a row each number waits for the one before."""
 _REACH = 24
-"""The filter of cubic splines forgets a pixel after so many: 0.27 to this power is 1e-14."""
+"""The filter of cubic splines forgets a pixel after this number of others: 0.27 to this power is 1e-14."""
 
 
 @piece
@@ -134,8 +136,8 @@ def _filter_across(c, pole, last):
             total += weight * c[i, k if k < width else mirrored(k, width)]
             weight *= pole
         c[i, 0] = total
-    for first in range(0, height, _IN_TURNS):
-        end = min(first + _IN_TURNS, height)
+    for first in range(0, height, _SIDE_BY_SIDE):
+        end = min(first + _SIDE_BY_SIDE, height)
         for j in range(1, width):
             for i in range(first, end):
                 c[i, j] += pole * c[i, j - 1]
