@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unmingle import report
-from unmingle.media import encode_sound
+from unmingle.media.write_sound import encode_sound
 
 
 @pytest.mark.parametrize("suffix", [".flac", ".mp3", ".ogg", ".opus", ".wav"])

@@ -16,7 +16,7 @@ from command_line import failed
 from PIL import Image
 
 from unmingle.apps.video import Stream, separate
-from unmingle.media import encode_jpeg
+from unmingle.media.images import encode_jpeg
 from unmingle.synth import surveillance_scene
 from unmingle.web import _server, preview
 from unmingle.web.preview import Preview

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from .._types import AnyArray
 from ..apps.video import Separation, Stream
-from ..media import encode_jpeg
+from ..media.images import encode_jpeg
 from ._server import LocalServer, refusal, short_body, static_page
 
 VIEWS = ("frame", "background", "foreground", "mask")

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._types import AnyArray, Float32Array
-from ...media import MediaError, image_paths, read_pixels
+from ...media import MediaError
+from ...media.images import image_paths, read_pixels
 
 _WHITE = {"uint8": 255.0, "uint16": 65535.0}
 
