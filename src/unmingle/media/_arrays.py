@@ -16,9 +16,9 @@ from .frames import IMAGE_RATE, Colour, Frame, FrameSource
 from .pixels import check_extent
 
 _MAX_TIMES = 2**25
-"""Frames whose times are read, of two weeks at 25 in a second."""
+"""Frames whose times are read, at most: those of two weeks at 25 in a second."""
 _MAX_NAMED = 10
-"""Arrays of a file that an error names."""
+"""Arrays of a file that an error names, at most."""
 
 
 def from_array(frames: AnyArray, name: str, colour: Colour, live: bool) -> FrameSource:

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from numpy.typing import ArrayLike
+
 from .._aside import Hold
 from .errors import MediaError, cause
 from .frames import IMAGE_RATE
@@ -60,7 +62,7 @@ class FrameWriter(ABC):
 
     _takes_planes = False
 
-    def write(self, pixels: Any, time: float | None = None) -> None:
+    def write(self, pixels: ArrayLike | Planes, time: float | None = None) -> None:
         """Write a frame.
 
         Parameters

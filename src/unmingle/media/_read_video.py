@@ -1,13 +1,14 @@
 """Videos to frames, by PyAV: opening, decoding, and the pixels of decoded frames as arrays of their own."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from threading import Event
 from time import monotonic
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,12 @@ from .errors import IncompleteError, MediaError, cause
 from .frames import Colour, Frame
 from .pixels import MOST_NUMBERS, Pixels, check_extent, to_grey
 from .planes import Planes
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+    from av.packet import Packet
+    from av.video.frame import VideoFrame
+    from av.video.stream import VideoStream
 
 TEXT_FORMATS = ("adf", "bin", "idf", "tty", "xbin")
 """Formats of FFmpeg that show text as a film."""
@@ -48,8 +55,8 @@ FFMPEG = FFmpegNumbers()
 class Video:
     """A video that is open, what it states, and what came of it so far."""
 
-    container: Any
-    stream: Any
+    container: "InputContainer"
+    stream: "VideoStream"
     name: str
     in_order: bool = False
     """The bytes may have to be read one after the other, without going back."""
@@ -92,7 +99,7 @@ class Video:
         return (indexed if trimmed else stated) or None
 
 
-def _packet_index(stream: Any) -> Any:
+def _packet_index(stream: "VideoStream") -> Sequence[Any]:
     """Where each packet lies in the file, as far as known."""
     return getattr(stream, "index_entries", None) or ()
 
@@ -139,7 +146,7 @@ def open_video(
     return Video(container, streams[0], name, in_order)
 
 
-def _sentence_unreadable(av: Any, name: str, error: BaseException) -> str:
+def _sentence_unreadable(av: ModuleType, name: str, error: BaseException) -> str:
     if isinstance(error, av.error.InvalidDataError | av.error.EOFError):
         return f"{name} is not a video, or it is damaged or incomplete; expected a file such as .mp4."
     return f"{name} cannot be opened: {cause(error)}."
@@ -172,7 +179,7 @@ def decode_frames(video: Video, colour: Colour, stop: Event) -> Iterator[Frame]:
             return
 
 
-def _decode_pictures(video: Video, stop: Event) -> Iterator[Any]:
+def _decode_pictures(video: Video, stop: Event) -> Iterator["VideoFrame"]:
     av = require("av", "media")
     packets = video.container.demux(video.stream)
     more = True
@@ -196,7 +203,7 @@ def _decode_pictures(video: Video, stop: Event) -> Iterator[Any]:
             yield picture
 
 
-def _decode_packet(video: Video, packet: Any) -> list[Any]:
+def _decode_packet(video: Video, packet: "Packet[VideoStream] | None") -> list["VideoFrame"]:
     if packet is not None:
         return list(packet.decode())
     return list(video.stream.decode(None)) if video.error is not None else []  # what is still in the decoder
@@ -264,7 +271,7 @@ class PixelConverter:
         self._reformatter = require("av.video.reformatter", "media").VideoReformatter()
         self._scratch: NDArray[np.uint16] = np.empty((0, 0), dtype=np.uint16)
 
-    def to_pixels(self, frame: Any) -> Pixels | Planes:
+    def to_pixels(self, frame: "VideoFrame") -> Pixels | Planes:
         """The pixels of a frame, in memory of their own."""
         is_grey = frame.format.name.startswith("gray")
         if self._colour == "planes" and not is_grey:
@@ -273,7 +280,7 @@ class PixelConverter:
         turns = round(getattr(frame, "rotation", 0) / 90)
         return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels
 
-    def _planes(self, frame: Any) -> Planes:
+    def _planes(self, frame: "VideoFrame") -> Planes:
         """Brightness and two half-sized planes of colour in 8 bits and the full range, whatever the format is."""
         other = self._reformatter.reformat(
             frame, format="yuvj420p", dst_colorspace=FFMPEG.converter_bt601, dst_color_range="JPEG"
@@ -286,10 +293,10 @@ class PixelConverter:
         height, width = sides[0][::-1] if turns % 2 else sides[0]
         return Planes(np.concatenate(parts), height, width)
 
-    def _colours(self, frame: Any) -> Pixels:
+    def _colours(self, frame: "VideoFrame") -> Pixels:
         return self._reformatted(frame, "rgb48le" if _bits(frame) > 8 else "rgb24")
 
-    def _luma(self, frame: Any) -> Pixels:
+    def _luma(self, frame: "VideoFrame") -> Pixels:
         kind, bits = frame.format, _bits(frame)
         if kind.is_rgb or kind.has_palette or kind.name.startswith(("pal", "bgr", "rgb", "gbr")):
             return to_grey(self._colours(frame))
@@ -302,7 +309,7 @@ class PixelConverter:
             return np.take(_wide_table(bits, _is_full_range(frame)), plane, mode="clip")
         return self._widened(plane)
 
-    def _reformatted(self, frame: Any, kind: str) -> Pixels:
+    def _reformatted(self, frame: "VideoFrame", kind: str) -> Pixels:
         other = self._reformatter.reformat(frame, format=kind, dst_color_range="JPEG")
         pixels = other.to_ndarray()
         return pixels.copy() if other is frame else np.ascontiguousarray(pixels)
@@ -321,20 +328,20 @@ class PixelConverter:
         return widened
 
 
-def _bits(frame: Any) -> int:
+def _bits(frame: "VideoFrame") -> int:
     return max(component.bits for component in frame.format.components)
 
 
-def _view_first_plane(frame: Any, bits: int) -> Pixels:
+def _view_first_plane(frame: "VideoFrame", bits: int) -> Pixels:
     """A view of the first plane."""
-    plane = frame.planes[0]
+    plane: Any = frame.planes[0]
     order = ">" if frame.format.name.endswith("be") else "<"
     values = np.frombuffer(plane, dtype=np.uint8 if bits <= 8 else f"{order}u2")
     row = plane.line_size // values.itemsize
     return values[: row * frame.height].reshape(frame.height, row)[:, : frame.width]
 
 
-def _is_full_range(frame: Any) -> bool:
+def _is_full_range(frame: "VideoFrame") -> bool:
     name = frame.format.name
     return (
         frame.color_range == FFMPEG.full_range

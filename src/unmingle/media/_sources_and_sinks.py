@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from select import select
 from threading import Event
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -161,7 +161,7 @@ def _from_standard_input(colour: Colour, live: bool) -> FrameSource:
     return FrameSource(frames, name="standard input", colour=colour, rate=video.rate, live=live)
 
 
-def _open_regular_file(stream: Any) -> FileIO | None:
+def _open_regular_file(stream: TextIO) -> FileIO | None:
     """The file that a stream reads from its beginning, in which one can go back; None if it is no such file."""
     try:
         descriptor = stream.fileno()
@@ -215,7 +215,7 @@ class _Pipe:
 
     name = "standard input"
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self.stop = Event()
         self._buffer = stream.buffer
         try:

@@ -4,7 +4,6 @@ import zipfile
 from contextlib import suppress
 from fractions import Fraction
 from io import BytesIO
-from typing import Any
 
 import numpy as np
 
@@ -107,7 +106,7 @@ class ArrayWriter(FrameWriter):
         self._append(pixels.reshape(-1).view(np.uint8).data)
         self._times.append(time)
 
-    def _append(self, content: Any) -> None:
+    def _append(self, content: bytes | memoryview) -> None:
         left = memoryview(content)
         while left:
             left = left[self._rows.write(left) :]

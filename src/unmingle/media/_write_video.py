@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from statistics import median_low
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ._read_video import FFMPEG, open_video
 from .errors import MediaError
 from .pixels import Pixels, to_bytes
 from .planes import Planes
+
+if TYPE_CHECKING:
+    from av.video.frame import VideoFrame
 
 H264 = {"crf": "27", "preset": "ultrafast"}
 """Quality, less for better, and preset of the encoder, faster for larger files."""
@@ -64,7 +67,7 @@ class VideoWriter(FrameWriter):
     def _begin(self, first: Pixels) -> None:
         kind = FORMATS[self.path.suffix.lower()]
         self._base = Fraction(1, 1000 if kind == "matroska" else 90000)
-        self._held: Any = None
+        self._held: VideoFrame | None = None
         self._first_dts: int | None = None
         self._last_tick, self._steps = -1, deque[int](maxlen=_TIMING.steps_remembered)
         self._container = self._av.open(self._file, "w", format=kind, options=_SAFE if kind != "matroska" else {})
@@ -101,8 +104,9 @@ class VideoWriter(FrameWriter):
     def _encode_held(self, duration: int) -> None:
         """A frame is held back until the next one tells how long it is shown."""
         frame, self._held = self._held, None
-        frame.duration = duration
-        self._encode(frame)
+        if frame is not None:
+            frame.duration = duration
+            self._encode(frame)
 
     def _encode_last(self) -> None:
         """The last frame is shown for the typical step; as a key frame it is also the last one in the file."""
@@ -112,7 +116,7 @@ class VideoWriter(FrameWriter):
             self._encode_held(max(step, round(_TIMING.shortest_last_frame / self._base)))
         self._encode(None)
 
-    def _to_video_frame(self, pixels: Pixels | Planes) -> Any:
+    def _to_video_frame(self, pixels: Pixels | Planes) -> "VideoFrame":
         """Luma and chroma of a picture; their matrix is the one of 0.299 R + 0.587 G + 0.114 B."""
         if isinstance(pixels, Planes):
             luma = pixels.height * pixels.width
@@ -134,7 +138,7 @@ class VideoWriter(FrameWriter):
         frame.colorspace, frame.color_range = FFMPEG.matrix_bt601, FFMPEG.limited_range
         return frame
 
-    def _encode(self, frame: Any) -> None:
+    def _encode(self, frame: "VideoFrame | None") -> None:
         try:
             for packet in self._stream.encode(frame):
                 self._container.mux(self._timed(packet))

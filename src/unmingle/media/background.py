@@ -3,10 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from threading import Condition, Event, Thread
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from ._frame_writer import FrameWriter
+    from .pixels import Pixels
+    from .planes import Planes
 
 Item = TypeVar("Item")
 
@@ -157,11 +159,11 @@ class WritingThread:
 
     def __init__(self, writer: "FrameWriter") -> None:
         self.writer = writer
-        self._conveyor: _Conveyor[tuple[Callable[[], Any], float]] = _Conveyor()
+        self._conveyor: _Conveyor[tuple[Callable[[], Pixels | Planes], float]] = _Conveyor()
         self._thread = Thread(target=self._run, name=f"unmingle writes {writer.path.name}", daemon=True)
         self._thread.start()
 
-    def write(self, make_picture: Callable[[], Any], time: float) -> None:
+    def write(self, make_picture: Callable[[], "Pixels | Planes"], time: float) -> None:
         """Write a picture, which is made in the thread; waits while too many others do."""
         self._conveyor.raise_error()
         if not self._conveyor.put((make_picture, time)):

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._types import AnyArray, Float32Array
 from .._validation import require
@@ -16,7 +18,8 @@ from .errors import MediaError, SizesDifferError
 from .frames import Colour
 from .pixels import Pixels, check_extent, check_pixels, to_bytes, to_grey
 
-Image = Float32Array
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
 
 IMAGE_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 """Names of files that count as images when a folder is read."""
@@ -35,7 +38,7 @@ class Images(NamedTuple):
     """The files they come from."""
 
 
-def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -> Image:
+def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -> Float32Array:
     """Read an image file as grey values from 0, black, to 1, white.
 
     Colours become their luma 0.299 R + 0.587 G + 0.114 B. Photographs are turned upright; transparency is ignored, and
@@ -69,8 +72,8 @@ def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -
 
 
 @contextmanager
-def _open_image(path: str | PathLike[str]) -> Iterator[Any]:
-    """An image of Pillow, turned upright; whatever fails until it is closed is told in one sentence."""
+def _open_image(path: str | PathLike[str]) -> Iterator["PillowImage"]:
+    """An image of Pillow, turned upright; whatever fails until it is closed becomes one sentence."""
     pillow, turning = require("PIL.Image", "media"), require("PIL.ImageOps", "media")
     if Path(path).exists() and not Path(path).is_file():
         raise MediaError(f"{path} is not a file; expected an image.")
@@ -89,7 +92,7 @@ def _open_image(path: str | PathLike[str]) -> Iterator[Any]:
         ) from error
 
 
-def _to_grey_image(pillow: Any, image: Any) -> Any:
+def _to_grey_image(pillow: ModuleType, image: "PillowImage") -> "PillowImage":
     """Grey values as floating-point numbers, 1 for white."""
     white = _WHITE.get(image.mode)
     if image.mode in ("P", "PA"):  # colours in a table, one of which may be transparent
@@ -192,7 +195,7 @@ def _check_size(image: Pixels, path: Path, first: Pixels, first_path: Path) -> N
         raise SizesDifferError(f"{path} has {sizes[0]}, but {first_path.name} has {sizes[1]}.")
 
 
-def encode_jpeg(pixels: Any, quality: int = 80) -> bytes:
+def encode_jpeg(pixels: ArrayLike, quality: int = 80) -> bytes:
     """A picture as the content of a JPEG file, for previews.
 
     Parameters

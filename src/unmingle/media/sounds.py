@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from .._validation import is_missing, require
 from ._files import list_files
 from ._read_video import CLEARLY_SHORT, TEXT_FORMATS
 from .errors import IncompleteError, MediaError, cause
+
+if TYPE_CHECKING:
+    from av.audio.frame import AudioFrame
+    from av.audio.stream import AudioStream
 
 Samples = Float32Array
 
@@ -24,9 +28,9 @@ SOUND_SUFFIXES = frozenset(
 _BY_PYAV = frozenset({".aac", ".m4a", ".mkv", ".mov", ".mp3", ".mp4", ".webm"})
 """Not tried with soundfile, whose decoder of MP3 prints its own notes on damaged files."""
 _BLOCK = 2**17
-"""About so many numbers in a block."""
+"""About how many numbers a block has."""
 _UNKNOWN_SIZE = 2**31 - 2**16
-"""Programs that write to a pipe state at least so many bytes, as they cannot know."""
+"""Programs that write to a pipe state at least this number of bytes, as they cannot know."""
 _SAME_LENGTH = 0.02
 """Lengths that differ by a smaller share are one and the same."""
 
@@ -271,7 +275,7 @@ class Track:
         self._container.close()
 
     def blocks(self, least: int) -> Iterator[Samples]:
-        """Blocks of at least so many samples, but for the last one; then an error if the file is cut off or damaged."""
+        """Blocks of at least this number of samples, but for the last one; then an error if the file is cut off or damaged."""
         held: list[Samples] = []
         for piece in self._pieces():
             held.append(piece)
@@ -282,7 +286,7 @@ class Track:
             yield np.concatenate(held)
         self._check_complete()
 
-    def _first(self) -> Any:
+    def _first(self) -> "AudioStream":
         streams = [stream for stream in self._container.streams.audio if stream.codec_context]
         if streams:
             return streams[0]
@@ -318,7 +322,7 @@ class Track:
                 self._given += len(samples)
                 yield samples
 
-    def _frames(self) -> Iterator[Any]:
+    def _frames(self) -> Iterator["AudioFrame | None"]:
         """Decoded frames, at last None to empty the converter."""
         packets = self._container.demux(self._stream)
         while True:
