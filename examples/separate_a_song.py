@@ -48,7 +48,7 @@ print(f"\nstems add up to the song to {np.abs(exact.voice + exact.music - made.m
 
 if len(sys.argv) > 1:
     from unmingle.media.write_sound import encode_sound
-    from unmingle.report import png, titled_sheet
+    from unmingle.report.pictures import png, titled_sheet
 
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)

@@ -275,7 +275,7 @@ class Track:
         self._container.close()
 
     def blocks(self, least: int) -> Iterator[Samples]:
-        """Blocks of at least this number of samples, but for the last one; then an error if the file is cut off or damaged."""
+        """Blocks of at least `least` samples, but for the last one; then an error if the file is cut off or damaged."""
         held: list[Samples] = []
         for piece in self._pieces():
             held.append(piece)
