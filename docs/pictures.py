@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 import unmingle
-from unmingle import report
 from unmingle.apps import demo
+from unmingle.report.pictures import png, titled_sheet
 from unmingle.synth import displaced_faces
 
 HERE = Path(__file__).parent
@@ -16,11 +16,11 @@ def street_and_table() -> None:
     """Those of `unmingle demo`, seed 0."""
     done = demo.run(150, 0, lambda progress: None)
     columns = {name: pictures[1:4:2] for name, pictures in demo.street_pictures(done.street).items()}
-    write("street.png", report.titled_sheet(columns, enlarge=1))
+    write("street.png", titled_sheet(columns, enlarge=1))
     pictures = demo.table_pictures(done.table)
     names = {"recorded (gaps yellow)": "recorded", "expected": "expected", "flagged": "flagged"}
     half = {name: [pictures[kind][:, : pictures[kind].shape[1] // 2]] for name, kind in names.items()}
-    write("table.png", report.titled_sheet(half, enlarge=1))
+    write("table.png", titled_sheet(half, enlarge=1))
 
 
 def faces() -> None:
@@ -36,12 +36,12 @@ def faces() -> None:
         "low rank": list(done.low_rank),
         "outliers": list(np.clip(0.5 + done.outliers, 0.0, 1.0)),
     }
-    write("faces.png", report.titled_sheet(columns, enlarge=2))
+    write("faces.png", titled_sheet(columns, enlarge=2))
 
 
 def write(name: str, picture: np.ndarray) -> None:
     """Put a picture beside this file."""
-    (HERE / name).write_bytes(report.png(picture))
+    (HERE / name).write_bytes(png(picture))
     print(HERE / name, *picture.shape[:2])
 
 

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import unmingle
-from unmingle.report import png, titled_sheet
+from unmingle.report.pictures import png, titled_sheet
 from unmingle.synth import displaced_faces
 
 train = displaced_faces(40, covered=0.2, random_state=0)

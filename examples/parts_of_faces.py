@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import unmingle
-from unmingle.report import png, titled_sheet
+from unmingle.report.pictures import png, titled_sheet
 
 N_PARTS = 5
 

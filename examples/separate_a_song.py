@@ -47,8 +47,8 @@ tell("told where nobody sings", audio.separate(made.mixture, made.rate, method="
 print(f"\nstems add up to the song to {np.abs(exact.voice + exact.music - made.mixture).max():.0e}")
 
 if len(sys.argv) > 1:
-    from unmingle.media import encode_sound
-    from unmingle.report import png, titled_sheet
+    from unmingle.media.write_sound import encode_sound
+    from unmingle.report.pictures import png, titled_sheet
 
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)

@@ -83,7 +83,7 @@ def test_a_picture_that_would_take_all_memory(tmp_path, run, little_memory):
 def test_a_video_that_would_take_all_memory(tmp_path, monkeypatch):
     with media.open_writer(tmp_path / "film.mp4") as writer:
         writer.write(np.zeros((48, 64), np.uint8))
-    monkeypatch.setattr(media._pixels, "MOST_NUMBERS", 3000)
+    monkeypatch.setattr(media.pixels, "MOST_NUMBERS", 3000)
     with pytest.raises(MediaError, match=r"film\.mp4 has 64 x 48 pixels; at most 3000"):
         open_frames(tmp_path / "film.mp4")
 

@@ -15,7 +15,8 @@ import pytest
 from PIL import Image
 
 from unmingle.apps.tables import read_table
-from unmingle.media import image_paths, open_frames
+from unmingle.media import open_frames
+from unmingle.media.images import image_paths
 
 
 def test_the_same_demo_gives_the_same_figures(run):

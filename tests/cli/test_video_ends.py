@@ -16,7 +16,8 @@ from PIL import Image
 
 from unmingle.apps.video import Stream, _feed, _outputs
 from unmingle.cli._shared import paths
-from unmingle.media import FrameWriter, MediaError, WritingThread
+from unmingle.media import FrameWriter, MediaError
+from unmingle.media.background import WritingThread
 
 OUTPUTS = ["--background", "bg.mp4", "--mask", "mask", "--events", "events.csv", "--report", "report.html"]
 

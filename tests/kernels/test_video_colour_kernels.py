@@ -6,7 +6,8 @@ from scipy import ndimage
 from video_passes import F, learn, look, outside_of_span
 
 from unmingle.kernels.video_planes import planes_from_rgb, rgb_from_planes
-from unmingle.media import Planes, middle_of
+from unmingle.media import Planes
+from unmingle.media.planes import middle_of
 
 
 @pytest.mark.parametrize(("height", "width", "dtype"), [(24, 40, "uint8"), (23, 37, "uint8"), (24, 40, "float32")])

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from unmingle.media import IncompleteError, MediaError, open_frames, open_writer
-from unmingle.media._video import _check_complete, open_video
+from unmingle.media._read_video import _check_complete, open_video
 
 N = 60
 

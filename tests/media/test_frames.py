@@ -11,7 +11,9 @@ from pictures import encode, read, scene
 from PIL import Image
 
 from unmingle.apps.video import Stream
-from unmingle.media import Frame, MediaError, SizesDifferError, check_pixels, open_frames, open_writer
+from unmingle.media import Frame, MediaError, open_frames, open_writer
+from unmingle.media.errors import SizesDifferError
+from unmingle.media.pixels import check_pixels
 
 
 def coded(planes, value):

@@ -89,12 +89,12 @@ class FullDisk:
 @pytest.mark.parametrize("room", [0, 10, 20_000, 150_000])
 @pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
 def test_a_full_disk(tmp_path, rng, monkeypatch, name, room):
-    class Full(write_video._File):
+    class Full(write_video._CarefulFile):
         def __init__(self, path):
             super().__init__(path)
             self._file = FullDisk(self._file, room)
 
-    monkeypatch.setattr(write_video, "_File", Full)
+    monkeypatch.setattr(write_video, "_CarefulFile", Full)
     sentence = f"{name} cannot be written: no space left on device"
 
     def fill():
@@ -111,19 +111,19 @@ def test_a_full_disk(tmp_path, rng, monkeypatch, name, room):
 
 
 def test_a_kept_mp4_ends_with_a_whole_fragment(tmp_path, rng, monkeypatch):
-    class Full(write_video._File):
+    class Full(write_video._CarefulFile):
         def __init__(self, path):
             super().__init__(path)
             self._file = FullDisk(self._file, 300_000)
 
-    monkeypatch.setattr(write_video, "_File", Full)
+    monkeypatch.setattr(write_video, "_CarefulFile", Full)
     noise = rng.integers(0, 256, (200, 64, 64), np.uint8)
     with pytest.raises(MediaError, match="no space left on device; the first") as caught:
         write(tmp_path / "a.mp4", noise)
     n = len(read(tmp_path / "a.mp4"))
     assert 40 < n < 200
     assert f"the first {n} frames are kept in" in str(caught.value)
-    ends = list(write_video._boxes(tmp_path / "a.mp4"))
+    ends = list(write_video._outer_boxes(tmp_path / "a.mp4"))
     assert ends[-1] == (b"mdat", (tmp_path / "a.mp4").stat().st_size)
 
 
@@ -146,7 +146,7 @@ def test_a_full_disk_while_arrays_are_compressed(tmp_path, monkeypatch):
     def full(*arguments):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(write_files, "put_in_place", full)
+    monkeypatch.setattr(write_files, "move_into_place", full)
     sentence = r"a\.npz cannot be written: no space left on device; the first 3 frames are kept in .*a\.partial\.npy\.$"
     with pytest.raises(MediaError, match=sentence):
         write(tmp_path / "a.npz", scene(3))

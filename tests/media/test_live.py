@@ -100,12 +100,12 @@ class Network:
 
 @pytest.fixture
 def hasty(monkeypatch):
-    monkeypatch.setattr(_live, "FIRST_DELAY", 0.001)
+    monkeypatch.setattr(_live, "RECONNECTING", _live.Reconnecting(first_delay=0.001))
 
 
 def frames_of(network):
     """All frames: not by the queue, which drops some."""
-    return list(_live._connected(network.connect, network.connect(), "cam", threading.Event()))
+    return list(_live._reconnect(network.connect, network.connect(), "cam", threading.Event()))
 
 
 def test_a_broken_connection_is_made_anew(hasty):
@@ -136,7 +136,7 @@ def test_the_first_connection_must_succeed():
 
 
 def test_waiting_for_a_connection_ends_with_closing(monkeypatch):
-    monkeypatch.setattr(_live, "FIRST_DELAY", 600.0)
+    monkeypatch.setattr(_live, "RECONNECTING", _live.Reconnecting(first_delay=600.0))
     before = set(threading.enumerate())
     with _live.open_live(Network([1], None, [2]).connect, "cam", False) as frames:
         assert next(frames).pixels[0, 0] == 1
@@ -152,7 +152,7 @@ def test_an_address_that_is_silent():
 
 
 def test_an_address_that_falls_silent_ends_with_a_sentence(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr(_live, "ATTEMPTS", 0)
+    monkeypatch.setattr(_live, "RECONNECTING", _live.Reconnecting(attempts=0))
     with open_writer(tmp_path / "street.mkv") as writer:
         for _ in range(60):
             writer.write(rng.integers(0, 256, (120, 160), np.uint8))
@@ -214,7 +214,7 @@ class OpenCV:
 def without_devices(monkeypatch):
     monkeypatch.setattr(_live, "_has_format", lambda kind: False)
     monkeypatch.setattr(_live, "_DEVICES", {sys.platform: ("v4l2", "{}")})
-    monkeypatch.setattr(_live, "ATTEMPTS", 0)
+    monkeypatch.setattr(_live, "RECONNECTING", _live.Reconnecting(attempts=0))
 
 
 def test_a_camera_by_opencv(without_devices, monkeypatch):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from unmingle.media import IncompleteError, MediaError, SoundWriter, open_sound, read_sound, sound_paths
+from unmingle.media import IncompleteError, MediaError, SoundWriter, open_sound, read_sound
+from unmingle.media.sounds import sound_paths
 
 RATE = 16000
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from unmingle.media import MediaError, SoundWriter, StemWriter, encode_sound, read_sound
+from unmingle.media import MediaError, SoundWriter, StemWriter, read_sound
+from unmingle.media.write_sound import encode_sound
 
 RATE = 16000
 

@@ -10,7 +10,8 @@ import pytest
 from PIL import Image
 from written import read, scene, write
 
-from unmingle.media import MediaError, encode_jpeg, open_frames, open_writer
+from unmingle.media import MediaError, open_frames, open_writer
+from unmingle.media.images import encode_jpeg
 
 VIDEOS = [".mp4", ".m4v", ".mov", ".mkv"]
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
-from unmingle.metrics import bss_eval, nsdr, si_sdr, snr, weighted_mean
+from unmingle.metrics import bss_eval, nsdr, si_sdr, snr
+from unmingle.metrics.sound import weighted_mean
 
 
 def coloured(rng, n_sources, n):

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmingle import report
+from unmingle.report import pieces
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
 
@@ -37,33 +37,33 @@ class Reader(HTMLParser):
 @given(TEXT, TEXT)
 def test_text_arrives_as_it_was_given(one, other):
     parts = [
-        report.heading(one), report.paragraph(other), report.paragraph(one, "lead"), report.key_figures({one: other}),
-        report.table([one, other], [[other, one]]), report.facts({one: other}), report.figure("<b>x</b>", one),
+        pieces.heading(one), pieces.paragraph(other), pieces.paragraph(one, "lead"), pieces.key_figures({one: other}),
+        pieces.table([one, other], [[other, one]]), pieces.facts({one: other}), pieces.figure("<b>x</b>", one),
     ]  # fmt: skip
-    page = Reader(report.page(one, *parts))
+    page = Reader(pieces.page(one, *parts))
     assert page.open == []
-    style = page.text.index("\n" + report.style_sheet())
+    style = page.text.index("\n" + pieces.style_sheet())
     said = "".join(text for text in (*page.text[:style], *page.text[style + 1 :]) if text.strip("\n") or text == one)
     expected = [one, one, other, one, other, one, one, other, other, one, one, other, "x", one]
     assert said.replace("\n", "") == "".join(expected)
 
 
 def test_the_chosen_row_stands_out():
-    table = report.table(["a"], [["1"], ["2"]], chosen=1)
+    table = pieces.table(["a"], [["1"], ["2"]], chosen=1)
     assert re.findall("<tr( class=chosen)?><td>([^<]*)", table) == [("", "1"), (" class=chosen", "2")]
-    assert "chosen" not in report.table(["a"], [["1"]], chosen=-1)
+    assert "chosen" not in pieces.table(["a"], [["1"]], chosen=-1)
 
 
 def test_a_page_holds_its_style_and_needs_nothing_else():
-    page = report.page("title", report.paragraph("text"))
+    page = pieces.page("title", pieces.paragraph("text"))
     assert page.startswith("<!doctype html>")
-    assert report.style_sheet() in page
+    assert pieces.style_sheet() in page
     for elsewhere in ("http", "url(", "@import", "src=", "href="):
         assert elsewhere not in page
 
 
 def test_colours_of_light_and_dark_have_the_same_names():
-    style = report.style_sheet()
+    style = pieces.style_sheet()
     light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
     named = {kind: set(re.findall(r"(--\w+): #", text)) for kind, text in (("light", light), ("dark", dark))}
     assert named["light"] == named["dark"]
@@ -84,7 +84,7 @@ def contrast(one, other):
 
 
 def test_what_is_written_can_be_read_on_light_and_dark_paper():
-    for theme in re.findall(r":root \{(.*?)\}", report.style_sheet(), re.DOTALL):
+    for theme in re.findall(r":root \{(.*?)\}", pieces.style_sheet(), re.DOTALL):
         colours = dict(re.findall(r"--(\w+): (#\w{6})", theme))
         for name in ("ink", "faint", "first", "second", "third", "fourth", "fifth", "sixth"):
             assert contrast(colours[name], colours["paper"]) > 4.5, name

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from unmingle import report
+from unmingle.report import pictures as page_pictures
 
 
 def opened(content):
@@ -24,24 +24,24 @@ def inlined(html):
 @pytest.mark.parametrize("shape", [(5, 7), (5, 7, 3), (5, 7, 4)])
 def test_a_png_holds_the_pixels(rng, shape):
     picture = rng.random(shape)
-    np.testing.assert_allclose(opened(report.png(picture)) / 255, picture, atol=0.5 / 255 + 1e-9)
+    np.testing.assert_allclose(opened(page_pictures.png(picture)) / 255, picture, atol=0.5 / 255 + 1e-9)
 
 
 def test_brightness_outside_of_0_to_1_is_cut_off():
-    assert report.pixels(np.array([[-0.2, 0.0, 0.5, 1.0, 7.0]])).tolist() == [[0, 0, 128, 255, 255]]
+    assert page_pictures.pixels(np.array([[-0.2, 0.0, 0.5, 1.0, 7.0]])).tolist() == [[0, 0, 128, 255, 255]]
 
 
 def test_images_and_photos_are_inlined_with_descriptions(rng):
     picture = rng.random((4, 6))
-    html = report.image(picture, 'a "b" & c')
-    assert inlined(html) == [("image/png", report.png(picture))]
+    html = page_pictures.image(picture, 'a "b" & c')
+    assert inlined(html) == [("image/png", page_pictures.png(picture))]
     assert 'alt="a &quot;b&quot; &amp; c"' in html
-    assert inlined(report.photo(b"some JPEG", "x")) == [("image/jpeg", b"some JPEG")]
+    assert inlined(page_pictures.photo(b"some JPEG", "x")) == [("image/jpeg", b"some JPEG")]
 
 
 def test_a_film_moves_and_has_a_still(rng):
     frames = [np.full((4, 6), brightness) for brightness in (0.0, 0.5, 1.0)]
-    (still_kind, still), (kind, moving) = inlined(report.film(frames, frames[1], "x", frames_per_second=10))
+    (still_kind, still), (kind, moving) = inlined(page_pictures.film(frames, frames[1], "x", frames_per_second=10))
     assert (still_kind, kind) == ("image/png", "image/webp")
     np.testing.assert_array_equal(opened(still), 128)
     with Image.open(io.BytesIO(moving)) as film:
@@ -53,7 +53,7 @@ def test_a_film_moves_and_has_a_still(rng):
 
 def test_strips_have_one_row_for_each_frame():
     columns = {"a & b": [np.zeros((2, 3)), np.ones((2, 3))], "c": [np.ones((2, 3)), np.zeros((2, 3))]}
-    strip = report.film_strip(columns, [4, 9])
+    strip = page_pictures.film_strip(columns, [4, 9])
     assert [opened(content).mean() for _, content in inlined(strip)] == [0, 255, 255, 0]
     assert re.findall(r'alt="([^"]*)"', strip) == [
         "a &amp; b, frame 4",
@@ -61,26 +61,26 @@ def test_strips_have_one_row_for_each_frame():
         "a &amp; b, frame 9",
         "c, frame 9",
     ]
-    labelled = report.picture_rows({"x": ["<b>1</b>", "<b>2</b>"]}, ["0:01", "0:02"])
+    labelled = page_pictures.picture_rows({"x": ["<b>1</b>", "<b>2</b>"]}, ["0:01", "0:02"])
     assert re.sub("<[^>]*>", " ", labelled).split() == ["x", "0:01", "1", "0:02", "2"]
 
 
 def test_sheets_have_gaps_that_are_transparent(rng):
     grey, colour = rng.random((3, 4)), rng.random((3, 5, 3))
-    pair = report.side_by_side(grey, colour, gap=2)
+    pair = page_pictures.side_by_side(grey, colour, gap=2)
     assert pair.shape == (3, 11, 4)
     np.testing.assert_array_equal(pair[:, :4, :3], grey[..., None].repeat(3, axis=2))
     np.testing.assert_array_equal(pair[:, 6:, :3], colour)
     np.testing.assert_array_equal(pair[:, 4:6, 3], 0)
     assert pair[..., 3].sum() == 27
-    sheet = report.contact_sheet({"a": [grey, grey], "b": [colour, colour]}, gap=1)
+    sheet = page_pictures.contact_sheet({"a": [grey, grey], "b": [colour, colour]}, gap=1)
     assert sheet.shape == (7, 10, 4)
     np.testing.assert_array_equal(sheet[4:, 5:, :3], colour)
 
 
 def test_a_titled_sheet_shows_all_pictures_under_their_names(rng):
     columns = {"frame": list(rng.random((2, 30, 40))), "ALM: Us + o": list(rng.random((2, 30, 40)))}
-    sheet = report.titled_sheet(columns, enlarge=3, gap=4)
+    sheet = page_pictures.titled_sheet(columns, enlarge=3, gap=4)
     assert sheet.shape[1] == 2 * 120 + 3 * 4
     head = sheet.shape[0] - (2 * 90 + 2 * 4)
     for number, pictures in enumerate(columns.values()):
@@ -98,7 +98,7 @@ def test_a_titled_sheet_shows_all_pictures_under_their_names(rng):
 
 def test_long_names_are_written_smaller():
     def ink(name):
-        sheet = report.titled_sheet({name: [np.ones((20, 60))]}, enlarge=1)
+        sheet = page_pictures.titled_sheet({name: [np.ones((20, 60))]}, enlarge=1)
         dark = np.flatnonzero((sheet < 0.7).any(axis=(0, 2)))
         return dark[0], dark[-1], sheet.shape[1]
 

@@ -6,14 +6,15 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from unmingle import report
-from unmingle.media import encode_sound
+from unmingle.media.write_sound import encode_sound
+from unmingle.report.pieces import player
+from unmingle.report.plots import Axis, shades
 
 
 @pytest.mark.parametrize("suffix", [".flac", ".mp3", ".ogg", ".opus", ".wav"])
 def test_a_player_holds_the_file(suffix):
     content = encode_sound(np.zeros(4800), 48000, suffix)
-    html = report.player(content, suffix, 'a "b" <c>')
+    html = player(content, suffix, 'a "b" <c>')
     kind, held = re.search(r'src="data:audio/(\w+);base64,([^"]+)"', html).groups()
     assert b64decode(held) == content
     assert kind in ("flac", "mpeg", "ogg", "wav")
@@ -22,7 +23,7 @@ def test_a_player_holds_the_file(suffix):
 
 def test_marks_of_a_picture_lie_where_its_pixels_are():
     """A mark at a share of the axis must lie at the same share of the picture."""
-    html = report.shades("data:,", report.Axis("seconds"), report.Axis("kHz"), (20.0, 8.0), "a & b")
+    html = shades("data:,", Axis("seconds"), Axis("kHz"), (20.0, 8.0), "a & b")
     left, top, width, height = map(
         float, re.search(r'<image [^>]*x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"', html).groups()
     )

@@ -7,7 +7,7 @@ from scipy.ndimage import binary_dilation, gaussian_filter
 from unmingle.synth import crowd_scene, shaking_scene, water_scene
 from unmingle.synth._canvas import Canvas, Stroke
 from unmingle.synth._chance import oscillation, smooth_noise
-from unmingle.synth._shaking import _Camera
+from unmingle.synth._shaking import ShakingCamera
 
 SIZE = (40, 96, 128)
 SCENES = [water_scene, shaking_scene, crowd_scene]
@@ -174,7 +174,7 @@ def test_camera_that_does_not_shake_stands_still():
 def test_movers_are_where_the_camera_sees_them():
     moves = np.array([[2.3, -1.6, 0.05], [0.0, 0.0, 0.0], [-3.0, 0.4, -0.02]])
     world = Canvas(80, 100)
-    camera = _Camera(moves, Canvas(60, 80, pixel=world.pixel, margin=10))
+    camera = ShakingCamera(moves, Canvas(60, 80, pixel=world.pixel, margin=10))
     line = Stroke(0.3, 0.4, 0.9, 0.6, 0.06, 1.0, soft=0.06)
 
     class Line:

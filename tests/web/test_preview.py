@@ -16,7 +16,7 @@ from command_line import failed
 from PIL import Image
 
 from unmingle.apps.video import Stream, separate
-from unmingle.media import encode_jpeg
+from unmingle.media.images import encode_jpeg
 from unmingle.synth import surveillance_scene
 from unmingle.web import _server, preview
 from unmingle.web.preview import Preview
@@ -37,8 +37,7 @@ def stream():
 
 @pytest.fixture
 def server(stream, monkeypatch):
-    monkeypatch.setattr(preview, "LONGEST_WAIT", 0.1)
-    monkeypatch.setattr(preview, "MOST_PER_SECOND", np.inf)
+    monkeypatch.setattr(preview, "LIMITS", preview.PreviewLimits(pictures_per_second=np.inf, longest_wait=0.1))
     with Preview(stream, "front door") as running:
         yield running
 
@@ -229,13 +228,13 @@ SLOW = {
 
 @pytest.mark.parametrize("content", SLOW.values(), ids=SLOW.keys())
 def test_slow_connections_end(stream, monkeypatch, content):
-    monkeypatch.setattr(_server, "LONGEST_EXCHANGE", 0.2)
+    monkeypatch.setattr(_server, "LIMITS", _server.ServerLimits(seconds_between_answers=0.2))
     with Preview(stream, "front door") as running:
         assert raw(running, content) == b""
 
 
 def test_a_connection_on_which_all_goes_well_stays(stream, monkeypatch):
-    monkeypatch.setattr(_server, "LONGEST_EXCHANGE", 1.0)
+    monkeypatch.setattr(_server, "LIMITS", _server.ServerLimits(seconds_between_answers=1.0))
     with Preview(stream, "front door") as running:
         connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=10)
         connection.connect()
@@ -249,7 +248,7 @@ def test_a_connection_on_which_all_goes_well_stays(stream, monkeypatch):
 
 
 def test_someone_who_never_reads_is_cut_off(stream, monkeypatch):
-    monkeypatch.setattr(_server, "LONGEST_EXCHANGE", 0.5)
+    monkeypatch.setattr(_server, "LIMITS", _server.ServerLimits(seconds_between_answers=0.5))
     with (
         Preview(stream, "front door") as running,
         socket.create_connection(("127.0.0.1", running.port), timeout=10) as connection,

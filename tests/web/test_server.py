@@ -7,16 +7,16 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from unmingle import report
-from unmingle.web._server import HEADERS, LARGEST_BODY, LocalServer, refusal, short_body, static_page
+from unmingle.report.pieces import style_sheet
+from unmingle.web._server import HEADERS, LIMITS, LocalServer, read_short_body, read_static_page, reason_to_refuse
 
 
 async def echo(request):
-    reason = refusal(request)
+    reason = reason_to_refuse(request)
     if reason is not None:
         return PlainTextResponse(reason, status_code=403)
     try:
-        return PlainTextResponse(await short_body(request))
+        return PlainTextResponse(await read_short_body(request))
     except ValueError as error:
         return PlainTextResponse(str(error), status_code=400)
 
@@ -37,11 +37,11 @@ def post(server, body, **headers):
 
 
 def test_any_page_gets_the_guards_and_the_limits(server):
-    status, headers, content = post(server, b"x" * LARGEST_BODY)
-    assert (status, content) == (200, b"x" * LARGEST_BODY)
+    status, headers, content = post(server, b"x" * LIMITS.bytes_of_body)
+    assert (status, content) == (200, b"x" * LIMITS.bytes_of_body)
     lower = {name.lower(): value for name, value in headers.items()}
     assert {name: lower[name.lower()] for name in HEADERS} == HEADERS
-    assert post(server, b"x" * (LARGEST_BODY + 1))[0] == 400
+    assert post(server, b"x" * (LIMITS.bytes_of_body + 1))[0] == 400
     assert post(server, b"x", Host="example.org")[0] == 400
     assert post(server, b"x", Origin="http://example.org")[0] == 403
     assert post(server, b"x", **{"Content-Type": "text/plain"})[0] == 403
@@ -60,9 +60,9 @@ def test_it_listens_on_this_computer_and_only_for_its_time():
 
 
 def test_pages_have_the_style_of_the_reports():
-    page = static_page("preview.html")
-    assert report.style_sheet() in page
-    own = page.replace(report.style_sheet(), "")
+    page = read_static_page("preview.html")
+    assert style_sheet() in page
+    own = page.replace(style_sheet(), "")
     assert "var(--sans)" in own
     assert "sans-serif" not in own
     assert "/* style */" not in own

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from unmingle.metrics import bss_eval, snr, weighted_mean
+from unmingle.metrics import bss_eval, snr
+from unmingle.metrics.sound import weighted_mean
 
 from ._clips import KnownSong
 from ._rows import SeparatedClip

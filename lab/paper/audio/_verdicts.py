@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from unmingle.metrics import weighted_mean
+from unmingle.metrics.sound import weighted_mean
 
 from ._rows import ADMOM, EXACT, TIGHTER
 

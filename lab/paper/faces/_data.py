@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle.media import IMAGE_SUFFIXES, read_images
+from unmingle.media import read_images
+from unmingle.media.images import IMAGE_SUFFIXES
 
 from ...data import DataMissing
 

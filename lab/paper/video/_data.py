@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmingle import synth
-from unmingle.metrics import Labels
+from unmingle.metrics.masks import Labels
 
 from ...data import DataMissing
 

@@ -78,7 +78,7 @@ def run(
 
 
 def _is_sound(data: Path) -> bool:
-    from ..media import SOUND_SUFFIXES
+    from ..media.sounds import SOUND_SUFFIXES
 
     return data.suffix.lower() in SOUND_SUFFIXES
 

@@ -11,25 +11,21 @@ import numpy as np
 
 from .._numpy_files import ArrayHeader, DamagedError, damage_told, map_npy, npz_header, npz_names, read_header, read_npz
 from .._types import AnyArray, Float64Array
-from ._decode import Colour
-from ._errors import MediaError, cause
-from ._pixels import check_extent
-from ._relay import Frame
-from ._source import FrameSource
+from .errors import MediaError, cause
+from .frames import IMAGE_RATE, Colour, Frame, FrameSource
+from .pixels import check_extent
 
-IMAGE_RATE = 25.0
-"""Pictures that carry no time follow each other at so many in a second."""
-_MOST_TIMES = 2**25
-"""Frames whose times are read, of two weeks at 25 in a second."""
-_NAMED = 10
-"""Arrays of a file that an error names."""
+_MAX_TIMES = 2**25
+"""Frames whose times are read, at most: those of two weeks at 25 in a second."""
+_MAX_NAMED = 10
+"""Arrays of a file that an error names, at most."""
 
 
 def from_array(frames: AnyArray, name: str, colour: Colour, live: bool) -> FrameSource:
     """Frames of an array of shape (n, height, width) or (n, height, width, 3)."""
     _check_shape(frames.shape, name)
     return FrameSource(
-        lambda stop: timed(frames),
+        lambda stop: add_times(frames),
         name=name,
         colour=colour,
         rate=IMAGE_RATE,
@@ -51,7 +47,7 @@ def _check_frames(shape: tuple[int, ...], name: str) -> None:
         check_extent(f"Each frame of {name}", *shape[1:])
 
 
-def timed(items: Iterable[Any], *, copy: bool = True) -> Iterator[Frame]:
+def add_times(items: Iterable[Any], *, copy: bool = True) -> Iterator[Frame]:
     """Pictures with their times, those that are given or 25 in a second; copied if the giver may use them again."""
     start: float | None = None
     for number, item in enumerate(items):
@@ -80,7 +76,7 @@ def _why(error: BaseException) -> str:
 def _from_archive(path: Path, colour: Colour, live: bool) -> FrameSource:
     names = npz_names(path)
     if "frames" not in names and len(names) != 1:
-        found = ", ".join(names[:_NAMED]) or "no arrays"
+        found = ", ".join(names[:_MAX_NAMED]) or "no arrays"
         raise MediaError(f"{path.name} contains {found}; expected one array, or one named frames.")
     name = "frames" if "frames" in names else names[0]
     header = npz_header(path, name)
@@ -91,10 +87,10 @@ def _from_archive(path: Path, colour: Colour, live: bool) -> FrameSource:
     _check_shape(header.shape, path.name)
     _check_frames(header.shape, path.name)
     n_frames = header.shape[0]
-    times = _stored_times(path, n_frames) if "times" in names else None
+    times = _read_times(path, n_frames) if "times" in names else None
     span = float(times[-1] - times[0]) if times is not None else 0.0
     return FrameSource(
-        lambda stop: timed(_rows(path, name, header, times)),
+        lambda stop: add_times(_iterate_rows(path, name, header, times)),
         name=path.name,
         colour=colour,
         rate=(n_frames - 1) / span if 0 < span < math.inf else IMAGE_RATE,
@@ -104,9 +100,9 @@ def _from_archive(path: Path, colour: Colour, live: bool) -> FrameSource:
     )
 
 
-def _stored_times(path: Path, n_frames: int) -> Float64Array:
+def _read_times(path: Path, n_frames: int) -> Float64Array:
     header = npz_header(path, "times")
-    if header.shape != (n_frames,) or n_frames > _MOST_TIMES or header.dtype.kind not in "biuf":
+    if header.shape != (n_frames,) or n_frames > _MAX_TIMES or header.dtype.kind not in "biuf":
         raise MediaError(f"{path.name} contains times of shape {header.shape}; expected one number for each frame.")
     times = np.asarray(read_npz(path, "times"), dtype=np.float64)
     if not np.isfinite(times).all():
@@ -114,7 +110,7 @@ def _stored_times(path: Path, n_frames: int) -> Float64Array:
     return times
 
 
-def _rows(path: Path, name: str, header: ArrayHeader, times: Float64Array | None) -> Iterator[Any]:
+def _iterate_rows(path: Path, name: str, header: ArrayHeader, times: Float64Array | None) -> Iterator[Any]:
     """The frames one by one, and their times where there are some."""
     n_bytes = header.n_bytes // header.shape[0]
     with ExitStack() as opened:

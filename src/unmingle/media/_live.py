@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Event
@@ -10,17 +11,25 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from .._validation import require
-from ._decode import Colour
-from ._errors import MediaError, cause
-from ._relay import Frame
-from ._source import FrameSource
-from ._video import Video, decoded, open_video
+from ._read_video import Video, decode_frames, open_video
+from .errors import MediaError, cause
+from .frames import Colour, Frame, FrameSource
 
 _ENDLESS = ("rtsp", "rtsps", "rtmp", "udp")
 """Addresses that never end of themselves, so that an end is a break."""
-ATTEMPTS = 5
-FIRST_DELAY = 0.5
-"""Seconds before the first attempt to connect again; each further one waits twice as long."""
+
+
+@dataclass(frozen=True)
+class Reconnecting:
+    """How often to connect again when a connection breaks: these numbers wait for about 15 seconds altogether."""
+
+    attempts: int = 5
+    """After this number of failures the frames end with an error."""
+    first_delay: float = 0.5
+    """Seconds before the first attempt; each further one waits twice as long."""
+
+
+RECONNECTING = Reconnecting()
 _DEVICES = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}")}
 """How FFmpeg calls cameras, and the camera of a number, on each system."""
 
@@ -33,7 +42,7 @@ class Connection(NamedTuple):
     rate: float | None
 
 
-def without_password(address: str) -> str:
+def hide_password(address: str) -> str:
     """The address as it may be shown."""
     return re.sub(r"//[^/@]*@", "//", address)
 
@@ -44,13 +53,13 @@ def is_always_live(scheme: str) -> bool:
 
 
 def open_stream(address: str, colour: Colour, timeout: float) -> FrameSource:
-    """Frames of an address, the newest one at a time; a connection that breaks is made anew."""
-    scheme, name = address.partition("://")[0].lower(), without_password(address)
+    """Frames of an address, the newest one at a time; a connection that breaks is made again."""
+    scheme, name = address.partition("://")[0].lower(), hide_password(address)
     options = {"rtsp_transport": "tcp"} if scheme.startswith("rtsp") else {}
 
     def connect() -> Connection:
         video = open_video(address, name, options=options, timeout=timeout, threads="SLICE")
-        return Connection(lambda stop: _broadcast(video, colour, stop, is_always_live(scheme)), video.rate)
+        return Connection(lambda stop: _live_frames(video, colour, stop, is_always_live(scheme)), video.rate)
 
     return open_live(connect, name, colour)
 
@@ -59,13 +68,17 @@ def open_live(connect: Callable[[], Connection], name: str, colour: Colour) -> F
     """Frames of whatever can be connected to; the first connection must succeed at once."""
     first = connect()
     return FrameSource(
-        lambda stop: _connected(connect, first, name, stop), name=name, colour=colour, rate=first.rate, live=True
+        lambda stop: _reconnect(connect, first, name, stop),
+        name=name,
+        colour=colour,
+        rate=first.rate,
+        live=True,
     )
 
 
-def _broadcast(video: Video, colour: Colour, stop: Event, endless: bool) -> Iterator[Frame]:
+def _live_frames(video: Video, colour: Colour, stop: Event, endless: bool) -> Iterator[Frame]:
     try:
-        yield from decoded(video, colour, stop)
+        yield from decode_frames(video, colour, stop)
         if endless or video.error is not None:
             raise MediaError(
                 f"{video.name} stopped sending: {cause(video.error) if video.error else 'the sender ended'}."
@@ -74,7 +87,7 @@ def _broadcast(video: Video, colour: Colour, stop: Event, endless: bool) -> Iter
         video.container.close()
 
 
-def _connected(connect: Callable[[], Connection], first: Connection, name: str, stop: Event) -> Iterator[Frame]:
+def _reconnect(connect: Callable[[], Connection], first: Connection, name: str, stop: Event) -> Iterator[Frame]:
     """Frames of one connection after the other; times go on by the clock while there is none."""
     connection: Connection | None = first
     failures, begun, last = 0, None, 0.0
@@ -92,12 +105,13 @@ def _connected(connect: Callable[[], Connection], first: Connection, name: str, 
             return
         except MediaError as error:
             failures += 1
-            if failures > ATTEMPTS:
+            if failures > RECONNECTING.attempts:
                 raise MediaError(
-                    f"{name} was lost, and {ATTEMPTS} attempts to connect again failed; the last one: {error}"
+                    f"{name} was lost, and {RECONNECTING.attempts} attempts to connect again failed; "
+                    f"the last one: {error}"
                 ) from error
         connection = None
-        stop.wait(FIRST_DELAY * 2 ** (failures - 1))
+        stop.wait(RECONNECTING.first_delay * 2 ** (failures - 1))
 
 
 def open_camera(camera: int | str, colour: Colour, timeout: float) -> FrameSource:
@@ -111,19 +125,19 @@ def open_camera(camera: int | str, colour: Colour, timeout: float) -> FrameSourc
     if device.startswith("/") and not Path(device).exists():
         raise MediaError(f"{name} does not exist: there is no {device}; check that the camera is plugged in.")
     if _has_format(kind):
-        return open_live(lambda: _device(kind, device, name, colour, timeout), name, colour)
-    by_opencv = _opencv()
+        return open_live(lambda: _connect_by_ffmpeg(kind, device, name, colour, timeout), name, colour)
+    by_opencv = _import_opencv()
     if by_opencv is None:
         raise MediaError(
             f"{name} cannot be opened: this PyAV was built without {kind}; "
             "install OpenCV with: pip install opencv-python-headless"
         )
-    return open_live(lambda: _capture(by_opencv, int(number), name), name, colour)
+    return open_live(lambda: _connect_by_opencv(by_opencv, int(number), name), name, colour)
 
 
-def _device(kind: str, device: str, name: str, colour: Colour, timeout: float) -> Connection:
+def _connect_by_ffmpeg(kind: str, device: str, name: str, colour: Colour, timeout: float) -> Connection:
     video = open_video(device, name, kind=kind, timeout=timeout, threads="SLICE")
-    return Connection(lambda stop: _broadcast(video, colour, stop, True), video.rate)
+    return Connection(lambda stop: _live_frames(video, colour, stop, True), video.rate)
 
 
 def _has_format(kind: str) -> bool:
@@ -131,14 +145,14 @@ def _has_format(kind: str) -> bool:
     return kind != "dshow" and any(kind in names.split(",") for names in formats)
 
 
-def _opencv() -> Any:
+def _import_opencv() -> Any:
     try:
         return import_module("cv2")
     except ImportError:
         return None
 
 
-def _capture(cv2: Any, number: int, name: str) -> Connection:
+def _connect_by_opencv(cv2: Any, number: int, name: str) -> Connection:
     capture = cv2.VideoCapture(number)
     if not capture.isOpened():
         raise MediaError(f"{name} cannot be opened by OpenCV; check that it is plugged in and not in use.")

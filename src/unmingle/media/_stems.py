@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._aside import Hold, hold
-from ._errors import MediaError, cause
-from ._write_sound import Samples, SoundWriter, as_block, format_of
-from ._writer import aside, check_folder
+from ._files import check_parent_folder, temporary_path
+from .errors import MediaError, cause
+from .write_sound import Samples, SoundWriter, format_of, to_block
 
 _PIECE = 2**16
 _FULL = 1.0 - 2.0**-20
@@ -25,8 +25,8 @@ class StemWriter:
 
     Stems keep their balance, so that they add up to the whole: where a format holds numbers from -1 to 1 only and the
     loudest sample of all stems is larger, all are multiplied by the same gain, 1 / peak. As that is known at the end
-    only, samples are kept aside as float32 until then; memory does not depend on the length. WAV files are never
-    scaled. All files take their names at the end; if the with statement is left by an error, none is left.
+    only, samples are kept in temporary files as float32 until then; memory does not depend on the length. WAV files are
+    never scaled. All files take their names at the end; if the with statement is left by an error, none is left.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class StemWriter:
             raise MediaError("The stems are closed; samples must be written before that.")
         if set(stems) != set(self._paths):
             raise MediaError(f"A block must have the stems {', '.join(self._paths)}; got {', '.join(stems) or 'none'}.")
-        blocks = {name: as_block(stems[name], self._n_channels, path.name) for name, path in self._paths.items()}
+        blocks = {name: to_block(stems[name], self._n_channels, path.name) for name, path in self._paths.items()}
         lengths = {len(block) for block in blocks.values()}
         if len(lengths) > 1:
             found = " and ".join(map(str, sorted(lengths)))
@@ -148,15 +148,15 @@ class StemWriter:
 
 
 class _Scratch:
-    """Samples of a stem in a file aside, which goes when the with statement ends."""
+    """Samples of a stem in a temporary file, which is deleted when the with statement ends."""
 
     def __init__(self, path: Path) -> None:
-        check_folder(path)
-        self._path, self._aside = path, aside(path, "samples")
+        check_parent_folder(path)
+        self._path, self._temporary = path, temporary_path(path, "samples")
         self._claim = Hold(None)
         try:
-            self._claim = hold(self._aside)
-            self._file: IO[bytes] = self._aside.open("w+b")
+            self._claim = hold(self._temporary)
+            self._file: IO[bytes] = self._temporary.open("w+b")
         except BlockingIOError as error:
             raise MediaError(f"{path} cannot be written: another run is writing it; give it another name.") from error
         except OSError as error:
@@ -186,5 +186,5 @@ class _Scratch:
         with suppress(OSError):
             self._file.close()
         with suppress(OSError):
-            self._aside.unlink(missing_ok=True)
+            self._temporary.unlink(missing_ok=True)
         self._claim.release()

@@ -4,15 +4,15 @@ import zipfile
 from contextlib import suppress
 from fractions import Fraction
 from io import BytesIO
-from typing import Any
 
 import numpy as np
 
 from .._aside import hold
 from .._validation import require
-from ._errors import MediaError
-from ._pixels import Pixels, check_pixels, to_bytes
-from ._writer import FrameWriter, Kept, aside, check_folder, put_in_place
+from ._files import check_parent_folder, move_into_place, temporary_path
+from ._frame_writer import FrameWriter, Kept
+from .errors import MediaError
+from .pixels import Pixels, to_bytes
 
 
 class FolderWriter(FrameWriter):
@@ -24,7 +24,7 @@ class FolderWriter(FrameWriter):
                 f"{self.path} cannot be written: it is a file; give it another name, or one with a suffix."
             )
         if not self.path.exists():
-            check_folder(self.path)
+            check_parent_folder(self.path)
         self._is_new = not self.path.exists()
         self.path.mkdir(exist_ok=True)
         self._lock = self.path / ".unmingle.partial"
@@ -40,9 +40,9 @@ class FolderWriter(FrameWriter):
 
     def _add(self, pixels: Pixels, time: float) -> None:
         path = self.path / f"frame_{self.n_written + 1:06d}.png"
-        written = aside(path)
+        written = temporary_path(path)
         try:
-            written.write_bytes(_png(pixels))
+            written.write_bytes(_encode_png(pixels))
             written.replace(path)
         finally:
             with suppress(OSError):
@@ -65,16 +65,16 @@ class FolderWriter(FrameWriter):
         return Kept(self.path, self.n_written) if self.n_written else None
 
 
-def _png(pixels: Pixels) -> bytes:
+def _encode_png(pixels: Pixels) -> bytes:
     if pixels.dtype == np.uint16 and pixels.ndim == 3:
-        return _wide_png(pixels)
+        return _encode_wide_png(pixels)
     content = BytesIO()
     kept = pixels if pixels.dtype == np.uint16 else to_bytes(pixels)
     require("PIL.Image", "media").fromarray(kept).save(content, "PNG", compress_level=3)
     return content.getvalue()
 
 
-def _wide_png(pixels: Pixels) -> bytes:
+def _encode_wide_png(pixels: Pixels) -> bytes:
     """Colours of 16 bits, which Pillow cannot write."""
     av = require("av", "media")
     coder = av.CodecContext.create("png", "w")
@@ -84,37 +84,17 @@ def _wide_png(pixels: Pixels) -> bytes:
     return b"".join(bytes(packet) for packet in [*coder.encode(frame), *coder.encode(None)])
 
 
-def encode_jpeg(pixels: Any, quality: int = 80) -> bytes:
-    """A picture as the content of a JPEG file, for previews.
-
-    Parameters
-    ----------
-    pixels : array of shape (height, width) or (height, width, 3)
-        Booleans, uint8, uint16 or numbers from 0 to 1.
-    quality : int, default=80
-        From 1 to 95.
-
-    Returns
-    -------
-    bytes
-    """
-    content = BytesIO()
-    picture = to_bytes(check_pixels(pixels, "The picture"))
-    require("PIL.Image", "media").fromarray(picture).save(content, "JPEG", quality=quality)
-    return content.getvalue()
-
-
 class ArrayWriter(FrameWriter):
     """The arrays "frames" and "times" in a compressed .npz file; memory does not grow with the number of frames.
 
-    Frames are kept aside in a .npy file until the writer is closed, which compresses it; if there is no room for that,
-    the .npy file is kept.
+    Frames are kept in a temporary .npy file until the writer is closed, which compresses it; if there is no room for
+    that, the .npy file is kept.
     """
 
     def _open(self) -> None:
-        check_folder(self.path)
-        self._rows_path, self._aside = aside(self.path, "rows"), aside(self.path)
-        self._claim = hold(self._aside)
+        check_parent_folder(self.path)
+        self._rows_path, self._temporary = temporary_path(self.path, "rows"), temporary_path(self.path)
+        self._claim = hold(self._temporary)
         self._rows = self._rows_path.open("wb", buffering=0)
         self._times: list[float] = []
 
@@ -126,7 +106,7 @@ class ArrayWriter(FrameWriter):
         self._append(pixels.reshape(-1).view(np.uint8).data)
         self._times.append(time)
 
-    def _append(self, content: Any) -> None:
+    def _append(self, content: bytes | memoryview) -> None:
         left = memoryview(content)
         while left:
             left = left[self._rows.write(left) :]
@@ -141,14 +121,14 @@ class ArrayWriter(FrameWriter):
     def _finish(self) -> None:
         self._complete_rows()
         try:
-            with zipfile.ZipFile(self._aside, "w", zipfile.ZIP_DEFLATED) as archive:
+            with zipfile.ZipFile(self._temporary, "w", zipfile.ZIP_DEFLATED) as archive:
                 archive.write(self._rows_path, "frames.npy")
                 with archive.open("times.npy", "w") as member:
                     np.lib.format.write_array(member, np.array(self._times), allow_pickle=False)
-            put_in_place(self._aside, self.path)
+            move_into_place(self._temporary, self.path)
         finally:
             with suppress(OSError):
-                self._aside.unlink(missing_ok=True)
+                self._temporary.unlink(missing_ok=True)
         self._rows_path.unlink()
 
     def _complete_rows(self) -> None:
@@ -163,7 +143,7 @@ class ArrayWriter(FrameWriter):
     def _discard(self) -> None:
         self._rows.close()
         self._rows_path.unlink(missing_ok=True)
-        self._aside.unlink(missing_ok=True)
+        self._temporary.unlink(missing_ok=True)
 
     def _salvage(self) -> Kept | None:
         with suppress(OSError):
@@ -173,7 +153,7 @@ class ArrayWriter(FrameWriter):
         with suppress(OSError):
             if self._times:
                 self._complete_rows()
-                self._aside.unlink(missing_ok=True)
+                self._temporary.unlink(missing_ok=True)
                 return Kept(self._rows_path.replace(self.path.with_suffix(".partial.npy")), len(self._times))
         with suppress(OSError):
             self._discard()

@@ -4,20 +4,25 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from statistics import median_low
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._aside import hold
 from .._validation import require
-from ._errors import MediaError
-from ._pixels import Pixels, to_bytes
-from ._planes import Planes
-from ._video import open_video
-from ._writer import FrameWriter, Kept, aside, check_folder, put_in_place
+from ._files import check_parent_folder, move_into_place, temporary_path
+from ._frame_writer import FrameWriter, Kept
+from ._read_video import FFMPEG, open_video
+from .errors import MediaError
+from .pixels import Pixels, to_bytes
+from .planes import Planes
+
+if TYPE_CHECKING:
+    from av.video.frame import VideoFrame
 
 H264 = {"crf": "27", "preset": "ultrafast"}
 """Quality, less for better, and preset of the encoder, faster for larger files."""
@@ -25,14 +30,23 @@ FORMATS = {".m4v": "mp4", ".mkv": "matroska", ".mov": "mov", ".mp4": "mp4"}
 """How FFmpeg calls the formats of each suffix."""
 _SAFE = {"movflags": "hybrid_fragmented+delay_moov"}
 """What was written before a crash can be played, though not yet everywhere; once closed the file is an ordinary one."""
-_SECONDS_BETWEEN_KEY_FRAMES = 2
-_TYPICAL_OF = 99
-"""So many steps between frames tell how long the last one is shown."""
-_LEAST_SHOWN = 0.002
-"""Seconds; MP4 states where a film ends in whole thousandths, and what begins after that is not shown."""
-_LIMITED, _BT709, _BT601, _SWS_BT601 = 1, 1, 6, 5
-"""How FFmpeg numbers the range 16 to 235 and the matrices of colours, and how its converter numbers one."""
-_LUMA, _CHROMA = (219, 16 * 255), (224, 128 * (255 - 224))
+
+
+@dataclass(frozen=True)
+class _Timing:
+    """When frames are shown, and where a player can begin."""
+
+    seconds_between_key_frames: float = 2.0
+    """A player can begin at key frames only; more of them make larger files."""
+    steps_remembered: int = 99
+    """The last frame is shown for as long as the median of this number of frames before it."""
+    shortest_last_frame: float = 0.002
+    """The seconds of the last frame, at least: MP4 states where a film ends in whole thousandths, and what begins
+    after that is not shown."""
+
+
+_TIMING = _Timing()
+_LUMA_TO_LIMITED, _CHROMA_TO_LIMITED = (219, 16 * 255), (224, 128 * (255 - 224))
 """Factor and offset, in 255ths, from the full range to 16 to 235, and to 16 to 240 around 128."""
 
 
@@ -42,20 +56,20 @@ class VideoWriter(FrameWriter):
     _takes_planes = True
 
     def _open(self) -> None:
-        check_folder(self.path)
+        check_parent_folder(self.path)
         self._av = require("av", "media")
         self._reformatter = require("av.video.reformatter", "media").VideoReformatter()
-        self._aside = aside(self.path)
-        self._claim = hold(self._aside)
-        self._file = _File(self._aside)
+        self._temporary = temporary_path(self.path)
+        self._claim = hold(self._temporary)
+        self._file = _CarefulFile(self._temporary)
         self._container: Any = None
 
     def _begin(self, first: Pixels) -> None:
         kind = FORMATS[self.path.suffix.lower()]
         self._base = Fraction(1, 1000 if kind == "matroska" else 90000)
-        self._held: Any = None
+        self._held: VideoFrame | None = None
         self._first_dts: int | None = None
-        self._last_tick, self._steps = -1, deque[int](maxlen=_TYPICAL_OF)
+        self._last_tick, self._steps = -1, deque[int](maxlen=_TIMING.steps_remembered)
         self._container = self._av.open(self._file, "w", format=kind, options=_SAFE if kind != "matroska" else {})
         rate = Fraction(self._rate).limit_denominator(1001)
         try:
@@ -69,17 +83,17 @@ class VideoWriter(FrameWriter):
         stream.pix_fmt = "yuv420p"
         stream.options = dict(H264)
         coder = stream.codec_context
-        coder.gop_size = max(1, round(_SECONDS_BETWEEN_KEY_FRAMES * self._rate))
+        coder.gop_size = max(1, round(_TIMING.seconds_between_key_frames * self._rate))
         coder.time_base = self._base
         coder.flags |= self._av.codec.context.Flags.frame_duration
-        coder.color_range, coder.colorspace = _LIMITED, _BT601
-        coder.color_primaries = coder.color_trc = _BT709
+        coder.color_range, coder.colorspace = FFMPEG.limited_range, FFMPEG.matrix_bt601
+        coder.color_primaries = coder.color_trc = FFMPEG.matrix_bt709
         self._stream = stream
 
     def _add(self, pixels: Pixels | Planes, time: float) -> None:
         if isinstance(pixels, Planes) and (pixels.dtype != np.uint8 or pixels.height % 2 or pixels.width % 2):
             pixels = pixels.to_rgb()
-        frame = self._coded(pixels if isinstance(pixels, Planes) else _even(to_bytes(pixels)))
+        frame = self._to_video_frame(pixels if isinstance(pixels, Planes) else _pad_to_even(to_bytes(pixels)))
         tick = max(round(time / self._base), self._last_tick + 1)
         if self._held is not None:
             self._steps.append(tick - self._last_tick)
@@ -90,37 +104,41 @@ class VideoWriter(FrameWriter):
     def _encode_held(self, duration: int) -> None:
         """A frame is held back until the next one tells how long it is shown."""
         frame, self._held = self._held, None
-        frame.duration = duration
-        self._encode(frame)
+        if frame is not None:
+            frame.duration = duration
+            self._encode(frame)
 
     def _encode_last(self) -> None:
         """The last frame is shown for the typical step; as a key frame it is also the last one in the file."""
         if self._held is not None:  # as it is if writing was interrupted
             self._held.pict_type = self._av.video.frame.PictureType.I
             step = median_low(self._steps) if self._steps else round(1 / self._rate / self._base)
-            self._encode_held(max(step, round(_LEAST_SHOWN / self._base)))
+            self._encode_held(max(step, round(_TIMING.shortest_last_frame / self._base)))
         self._encode(None)
 
-    def _coded(self, pixels: Pixels | Planes) -> Any:
+    def _to_video_frame(self, pixels: Pixels | Planes) -> "VideoFrame":
         """Luma and chroma of a picture; their matrix is the one of 0.299 R + 0.587 G + 0.114 B."""
         if isinstance(pixels, Planes):
             luma = pixels.height * pixels.width
-            parts = _limited(pixels.values[:luma], _LUMA), _limited(pixels.values[luma:], _CHROMA)
+            parts = (
+                _to_limited_range(pixels.values[:luma], _LUMA_TO_LIMITED),
+                _to_limited_range(pixels.values[luma:], _CHROMA_TO_LIMITED),
+            )
             frame = self._av.VideoFrame.from_ndarray(np.concatenate(parts).reshape(-1, pixels.width), format="yuv420p")
         elif pixels.ndim == 3:
             frame = self._av.VideoFrame.from_ndarray(pixels, format="rgb24")
             frame = self._reformatter.reformat(
-                frame, format="yuv420p", dst_colorspace=_SWS_BT601, dst_color_range=_LIMITED
+                frame, format="yuv420p", dst_colorspace=FFMPEG.converter_bt601, dst_color_range=FFMPEG.limited_range
             )
         else:
             height, width = pixels.shape
             planes = np.full((height * 3 // 2, width), 128, dtype=np.uint8)
-            planes[:height] = _limited(pixels, _LUMA)
+            planes[:height] = _to_limited_range(pixels, _LUMA_TO_LIMITED)
             frame = self._av.VideoFrame.from_ndarray(planes, format="yuv420p")
-        frame.colorspace, frame.color_range = _BT601, _LIMITED
+        frame.colorspace, frame.color_range = FFMPEG.matrix_bt601, FFMPEG.limited_range
         return frame
 
-    def _encode(self, frame: Any) -> None:
+    def _encode(self, frame: "VideoFrame | None") -> None:
         try:
             for packet in self._stream.encode(frame):
                 self._container.mux(self._timed(packet))
@@ -151,11 +169,11 @@ class VideoWriter(FrameWriter):
         if self._file.error is not None:
             raise self._file.error
         self._file.close()
-        put_in_place(self._aside, self.path)
+        move_into_place(self._temporary, self.path)
 
     def _discard(self) -> None:
         self._file.close()
-        self._aside.unlink(missing_ok=True)
+        self._temporary.unlink(missing_ok=True)
 
     def _salvage(self) -> Kept | None:
         self._file.fail()
@@ -167,24 +185,24 @@ class VideoWriter(FrameWriter):
         if kept.exists():
             kept = kept.with_name(f"{kept.stem}.partial{kept.suffix}")
         with suppress(OSError):
-            is_whole = self.path.suffix.lower() == ".mkv" or _drop_half_fragment(self._aside)
-            if _is_playable(self._aside):
-                self._aside.replace(kept)
-                return Kept(kept, _n_packets(kept) if is_whole else None)
-            self._aside.unlink()
+            is_whole = self.path.suffix.lower() == ".mkv" or _drop_half_fragment(self._temporary)
+            if _is_playable(self._temporary):
+                self._temporary.replace(kept)
+                return Kept(kept, _count_packets(kept) if is_whole else None)
+            self._temporary.unlink()
         return None
 
 
-def _limited(values: Pixels, how: tuple[int, int]) -> Pixels:
+def _to_limited_range(values: Pixels, factor_and_offset: tuple[int, int]) -> Pixels:
     """Bytes of the full range in the limited one, rounded."""
-    factor, offset = how
+    factor, offset = factor_and_offset
     wide = np.multiply(values, factor, dtype=np.uint16)
     wide += np.uint16(offset + 127)
     wide //= np.uint16(255)
     return wide.astype(np.uint8)
 
 
-def _even(pixels: Pixels) -> Pixels:
+def _pad_to_even(pixels: Pixels) -> Pixels:
     """The picture with its last row and column repeated where its size is odd."""
     height, width = pixels.shape[:2]
     if height % 2 or width % 2:
@@ -203,8 +221,8 @@ def _is_playable(path: Path) -> bool:
         return False
 
 
-def _n_packets(path: Path) -> int | None:
-    """How many whole frames a file contains, told without decoding them; None if that cannot be told."""
+def _count_packets(path: Path) -> int | None:
+    """How many whole frames a file contains, without decoding them; None if that cannot be told."""
     av = require("av", "media")
     n = 0
     try:
@@ -219,7 +237,7 @@ def _n_packets(path: Path) -> int | None:
 def _drop_half_fragment(path: Path) -> bool:
     """Cut an MP4 after its last whole fragment, a box moof followed by one mdat, and tell whether there is one."""
     end, before = 0, b""
-    for kind, stop in _boxes(path):
+    for kind, stop in _outer_boxes(path):
         if (before, kind) == (b"moof", b"mdat"):
             end = stop
         before = kind
@@ -228,7 +246,7 @@ def _drop_half_fragment(path: Path) -> bool:
     return end > 0
 
 
-def _boxes(path: Path) -> Iterator[tuple[bytes, int]]:
+def _outer_boxes(path: Path) -> Iterator[tuple[bytes, int]]:
     """Kinds and ends of the outer boxes of an MP4 that lie within the file."""
     size, start = path.stat().st_size, 0
     with path.open("rb") as file:
@@ -244,7 +262,7 @@ def _boxes(path: Path) -> Iterator[tuple[bytes, int]]:
             yield head[4:8], start
 
 
-class _File:
+class _CarefulFile:
     """A file that is never written to again once that has failed, so that what it contains stays as it is."""
 
     def __init__(self, path: Path) -> None:

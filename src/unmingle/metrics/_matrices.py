@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import AnyArray, Float64Array
-from ._shapes import check_same_shape
+from .masks import check_same_shape
 
 
 def relative_error(estimate: ArrayLike, truth: ArrayLike) -> float:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .._types import AnyArray, Float64Array
+from .._types import Float64Array
 
-_BLOCKS = 8
-"""A transform is so many times as long as the delays that are asked for."""
+_TRANSFORM_PER_DELAY = 8
+"""A transform is this many times as long as the delays that are asked for."""
 
 
 def correlate(X: Float64Array, Y: Float64Array, taps: int) -> Float64Array:
@@ -19,7 +19,7 @@ def correlate(X: Float64Array, Y: Float64Array, taps: int) -> Float64Array:
     from scipy.fft import irfft, next_fast_len, rfft
 
     around = taps - 1
-    size = next_fast_len(_BLOCKS * taps, real=True)
+    size = next_fast_len(_TRANSFORM_PER_DELAY * taps, real=True)
     step = size - 2 * around
     spectrum = np.zeros((len(X), len(Y), size // 2 + 1), dtype=complex)
     for start in range(0, X.shape[1], step):
@@ -52,7 +52,7 @@ class Span:
         factor, pivots, rank, _ = dpstrf(gram.T, lower=1, overwrite_a=1)
         self._factor, self._kept = factor[:rank, :rank], pivots[:rank] - 1
 
-    def energy(self, products: AnyArray) -> Float64Array:
+    def energy(self, products: Float64Array) -> Float64Array:
         """Energies of the projections of signals with these inner products, of shape (k, p, taps)."""
         from scipy.linalg import solve_triangular
 

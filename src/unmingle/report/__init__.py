@@ -3,11 +3,9 @@
 Functions return pieces of HTML, unless they say otherwise.
 """
 
-from ._curves import WHOLE, Axis, Series, curves, shades
-from ._page import facts, figure, heading, key_figures, page, paragraph, style_sheet, table
-from ._pictures import (
+from .numbers_in_words import clock, counted, share
+from .pictures import (
     contact_sheet,
-    data_uri,
     film,
     film_strip,
     image,
@@ -19,8 +17,8 @@ from ._pictures import (
     side_by_side,
     titled_sheet,
 )
-from ._players import player
-from ._words import clock, counted, share
+from .pieces import data_uri, facts, figure, heading, key_figures, page, paragraph, player, style_sheet, table
+from .plots import WHOLE, Axis, Series, curves, shades
 
 __all__ = [
     "WHOLE",

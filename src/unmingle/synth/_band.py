@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from .._types import AnyArray
+from .._types import Float64Array
 
 _DRUMS = ((0.6, (0.0, 2.0, 2.5)), (0.5, (1.0, 3.0)), (0.25, tuple(0.5 * np.arange(8))))
 """Kick, snare and hat: strength, and beats of a bar."""
-_LATE, _UNEVEN = 0.004, 0.15
-"""Seconds by which strokes and notes come early or late, and the share by which their strengths differ."""
+_LATE = 0.004
+"""Seconds by which strokes and notes come early or late; the standard deviation."""
+_UNEVEN = 0.15
+"""Share by which their strengths differ; the standard deviation."""
 
 
 class Part(NamedTuple):
@@ -32,16 +34,16 @@ _CHORDS = Part(52, ((0.0, 1.5), (1.5, 1.0), (2.5, 1.5)), 0.3, 1.0, 16)
 _ARPEGGIO = Part(62, tuple((0.5 * k, 0.75) for k in range(8)), 0.45, 1.5, 12)
 
 
-def hertz(midi: AnyArray | float) -> AnyArray:
+def hertz(midi: Float64Array | float) -> Float64Array:
     """Frequencies of MIDI numbers; 69 is 440 Hz."""
     return np.asarray(440.0 * 2.0 ** ((np.asarray(midi) - 69.0) / 12.0))
 
 
-def play_band(n: int, rate: int, beat: float, chords: Sequence[Sequence[int]], rng: Generator) -> AnyArray:
+def play_band(n: int, rate: int, beat: float, chords: Sequence[Sequence[int]], rng: Generator) -> Float64Array:
     """Play a chord for each bar, given as pitch classes with the root first."""
     music = np.zeros(n)
 
-    def play(sound: AnyArray, beats: Sequence[float], strength: float) -> None:
+    def play(sound: Float64Array, beats: Sequence[float], strength: float) -> None:
         times = beat * np.array(beats) + _LATE * rng.standard_normal(len(beats))
         strengths = strength * (1.0 + _UNEVEN * rng.standard_normal(len(beats)))
         for start, loud in zip(np.maximum(np.rint(rate * times), 0).astype(int), strengths, strict=True):
@@ -68,7 +70,7 @@ def _score(chords: Sequence[Sequence[int]], rng: Generator) -> dict[tuple[Part, 
     return score
 
 
-def _drums(rate: int, rng: Generator) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _drums(rate: int, rng: Generator) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Kick, snare and hat, one stroke each."""
     t = np.arange(int(0.35 * rate)) / rate
     sweep = 45.0 * t + 90.0 * 0.03 * (1.0 - np.exp(-t / 0.03))  # from 135 to 45 Hz
@@ -79,7 +81,7 @@ def _drums(rate: int, rng: Generator) -> tuple[AnyArray, AnyArray, AnyArray]:
     return kick, snare, hat
 
 
-def _note(part: Part, midi: int, seconds: float, rate: int) -> AnyArray:
+def _note(part: Part, midi: int, seconds: float, rate: int) -> Float64Array:
     """A string, sum_k exp(-(decay + k / 2) t) sin(2 pi k f t) / k, a polynomial in exp((2 pi i f - 1 / 2) t)."""
     t = np.arange(int(seconds * rate)) / rate
     frequency = float(hertz(midi))

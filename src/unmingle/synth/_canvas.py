@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import DTypeLike
 
-from .._types import AnyArray
+from .._types import Array, BoolArray, Float32Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,9 @@ class Scene:
         The pixels covered at least half by a moving object.
     """
 
-    frames: AnyArray
-    background: AnyArray
-    masks: AnyArray
+    frames: Float32Array
+    background: Float32Array
+    masks: BoolArray
 
 
 class Stroke(NamedTuple):
@@ -71,7 +71,7 @@ class Canvas:
         self.y = ((np.arange(height) + 0.5 + margin) * self.pixel)[:, None].astype(dtype)
         self.x = ((np.arange(width) + 0.5 + margin) * self.pixel)[None, :].astype(dtype)
 
-    def paint(self, picture: AnyArray, strokes: Sequence[Stroke], covered: AnyArray | None = None) -> None:
+    def paint(self, picture: Array, strokes: Sequence[Stroke], covered: Array | None = None) -> None:
         """Paint strokes over the picture in place, the last in front; add their opacity to what is covered already."""
         if not strokes:
             return
@@ -92,7 +92,7 @@ class Canvas:
         if covered is not None:
             covered[box] = 1.0 - (1.0 - covered[box]) * np.prod(1.0 - opacities, axis=0)
 
-    def _around(self, lengths: AnyArray) -> tuple[slice, slice]:
+    def _around(self, lengths: Array) -> tuple[slice, slice]:
         """Return the rows and columns that the strokes can touch."""
         ends = lengths[:, :4].reshape(-1, 2, 2)
         reach = (lengths[:, 4] + np.maximum(lengths[:, 6], self.pixel))[:, None]
@@ -104,22 +104,22 @@ class Canvas:
         )
         return rows, columns
 
-    def inside(self, left: float, right: float, top: float, bottom: float) -> AnyArray:
+    def inside(self, left: float, right: float, top: float, bottom: float) -> BoolArray:
         """Tell which pixels lie in a box."""
         return (self.x >= left) & (self.x < right) & (self.y >= top) & (self.y < bottom)
 
 
-def _unit(values: AnyArray) -> AnyArray:
+def _unit(values: Array) -> Array:
     """Clip to [0, 1]; faster than np.clip on small arrays."""
     return np.maximum(np.minimum(values, 1.0), 0.0)
 
 
-def _length(x: AnyArray, y: AnyArray) -> AnyArray:
+def _length(x: Array, y: Array) -> Array:
     """Return sqrt(x^2 + y^2); faster than np.hypot."""
     return np.sqrt(x * x + y * y)
 
 
-def perform(canvas: Canvas, stage: AnyArray, script: Iterable[Iterable[Iterable[Stroke]]]) -> tuple[AnyArray, AnyArray]:
+def perform(canvas: Canvas, stage: Array, script: Iterable[Iterable[Iterable[Stroke]]]) -> tuple[Array, BoolArray]:
     """Paint on each picture of the stage the bodies that the script names for it; return the pictures and the masks.
 
     A body is a group of strokes; both strokes and bodies come from the back to the front.
@@ -134,7 +134,7 @@ def perform(canvas: Canvas, stage: AnyArray, script: Iterable[Iterable[Iterable[
     return shown, masks
 
 
-def expose(shown: AnyArray, noise: float, rng: Generator) -> AnyArray:
+def expose(shown: Array, noise: float, rng: Generator) -> Float32Array:
     """Return float32 pictures with sensor noise, clipped to [0, 1]."""
     frames = rng.standard_normal(shown.shape, dtype=np.float32)
     frames *= noise

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from .._types import AnyArray
+from .._types import Float32Array, Float64Array
 from ._canvas import Canvas, Scene, Stroke, check_film, expose, perform
 from ._chance import smooth_noise, wander
 from ._movers import Clothes, Walker, on_stage
 
-FLOOR_TOP, HORIZON = 0.24, -0.12
+FLOOR_TOP = 0.24
+"""Where the wall ends and the floor begins, in picture heights from above."""
+HORIZON = -0.12
+"""The horizon lies above the picture: people are the larger, the farther they stand below it."""
 
 
 def crowd_scene(
@@ -63,13 +66,13 @@ def crowd_scene(
     return Scene(expose(shown, noise, rng), np.clip(hall * light, 0.0, 1.0), masks)
 
 
-def _paint_hall(canvas: Canvas, rng: Generator) -> AnyArray:
+def _paint_hall(canvas: Canvas, rng: Generator) -> Float64Array:
     """Return the reflectance of the empty hall: a tiled floor in perspective, and a wall with doors and posters."""
     from scipy.ndimage import gaussian_filter
 
     shape = (canvas.y.size, canvas.x.size)
 
-    def texture(rows: float, columns: float) -> AnyArray:
+    def texture(rows: float, columns: float) -> Float64Array:
         return smooth_noise(rng, shape, (rows / canvas.pixel, columns / canvas.pixel))
 
     far = 1.0 / (np.maximum(canvas.y, FLOOR_TOP) - HORIZON)
@@ -90,7 +93,7 @@ def _paint_hall(canvas: Canvas, rng: Generator) -> AnyArray:
     return np.clip(gaussian_filter(picture, 0.5), 0.03, 0.97)
 
 
-def _light(canvas: Canvas, n_frames: int, rng: Generator) -> AnyArray:
+def _light(canvas: Canvas, n_frames: int, rng: Generator) -> Float32Array:
     """Return the light on each pixel over time: lamps, a window to the left and a roof light, all drifting slowly."""
     lamps = 1.0 + 0.0 * canvas.x + 0.0 * canvas.y
     window = np.exp(-canvas.x / (0.5 * canvas.aspect)) * (0.6 + 0.4 * canvas.y)
@@ -106,10 +109,10 @@ def _person(index: int, count: int, n_frames: int, aspect: float, rng: Generator
     return Walker(path, size, Clothes.draw(rng))
 
 
-def _stroll(n_frames: int, aspect: float, start: float, patience: float, rng: Generator) -> AnyArray:
+def _stroll(n_frames: int, aspect: float, start: float, patience: float, rng: Generator) -> Float64Array:
     """Return a path of shape (n_frames, 2) between random places, at a pace that fits the distance to the camera."""
 
-    def place() -> AnyArray:
+    def place() -> Float64Array:
         return np.array([rng.uniform(-0.08, aspect + 0.08), rng.uniform(FLOOR_TOP + 0.08, 1.08)])
 
     here = np.array([aspect * start, place()[1]])
@@ -127,7 +130,7 @@ def _stroll(n_frames: int, aspect: float, start: float, patience: float, rng: Ge
     return np.column_stack([np.interp(times, frames, places[:, axis]) for axis in (0, 1)])
 
 
-def _shadows(canvas: Canvas, people: Sequence[Walker], n_frames: int) -> AnyArray:
+def _shadows(canvas: Canvas, people: Sequence[Walker], n_frames: int) -> Float32Array:
     """Return by what share the floor is darkened, of shape (n_frames, height, width)."""
     shade = np.zeros((n_frames, canvas.y.size, canvas.x.size), dtype=np.float32)
     for frame in range(n_frames):

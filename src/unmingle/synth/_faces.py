@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from .._types import AnyArray
+from .._types import BoolArray, Float32Array, Float64Array
 
 _WAVES = default_rng(0).uniform((-18.0, -18.0, 0.0), (18.0, 18.0, 2 * np.pi), (24, 3))
 """Skin: waves across the face, of at least 9 to a face."""
@@ -15,13 +15,13 @@ _WAVES = default_rng(0).uniform((-18.0, -18.0, 0.0), (18.0, 18.0, 2 * np.pi), (2
 class Faces:
     """Images of a face, and the truth about them."""
 
-    images: AnyArray
+    images: Float32Array
     """(n, height, width), from 0, black, to 1, white."""
-    matrices: AnyArray
+    matrices: Float64Array
     """(n, 3, 3): maps of pixels (x, y, 1) of a face at rest, in the middle of an image, into each image."""
-    moods: AnyArray
+    moods: Float64Array
     """(n, 4), from -1 to 1: light from the side and from above, open eyes, and mouth."""
-    covered: AnyArray
+    covered: BoolArray
     """(n, height, width): where something is in front of the face."""
 
 
@@ -85,7 +85,7 @@ def displaced_faces(
     return Faces(np.clip(images, 0.0, 1.0).astype(np.float32), matrices, moods, front)
 
 
-def _displacements(rng: Generator, n: int, shape: tuple[int, int], limits: tuple[float, float, float]) -> AnyArray:
+def _displacements(rng: Generator, n: int, shape: tuple[int, int], limits: tuple[float, float, float]) -> Float64Array:
     """Turn and zoom round the middle of the image, then shift."""
     shift, angle, zoom = limits
     turned, grown = angle * rng.uniform(-1, 1, n), 1 + zoom * rng.uniform(-1, 1, n)
@@ -98,7 +98,7 @@ def _displacements(rng: Generator, n: int, shape: tuple[int, int], limits: tuple
     return matrices
 
 
-def _drawn(u: AnyArray, v: AnyArray, moods: AnyArray) -> AnyArray:
+def _drawn(u: Float64Array, v: Float64Array, moods: Float64Array) -> Float64Array:
     """Brightness at places of a face, whose half is 1 high: head, light, eyes, brows, nose and mouth."""
     side, above, blink, smile = (moods[:, number] for number in range(4))
     head = 1 / (1 + np.exp(12 * (np.sqrt((u / 0.85) ** 2 + v**2) - 1)))
@@ -115,11 +115,11 @@ def _drawn(u: AnyArray, v: AnyArray, moods: AnyArray) -> AnyArray:
     return back + head * (face - back)
 
 
-def _spot(u: AnyArray, v: AnyArray, width: float, height: float) -> AnyArray:
+def _spot(u: Float64Array, v: Float64Array, width: float, height: float) -> Float64Array:
     return np.exp(-0.5 * ((u / width) ** 2 + (v / height) ** 2))
 
 
-def _squares(rng: Generator, n: int, shape: tuple[int, int], share: float) -> AnyArray:
+def _squares(rng: Generator, n: int, shape: tuple[int, int], share: float) -> BoolArray:
     """Squares over a tenth of the middle of some images."""
     height, width = shape
     side = max(1, round(np.sqrt(0.1 * 0.36 * height * width)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from .._types import AnyArray
+from .._types import Array, Float64Array
 from ._canvas import Mover, Stroke
 from ._chance import wander
 
@@ -51,7 +51,7 @@ class Walker:
         Tones.
     """
 
-    def __init__(self, path: AnyArray, size: AnyArray, clothes: Clothes) -> None:
+    def __init__(self, path: Float64Array, size: Float64Array, clothes: Clothes) -> None:
         self.x, self.foot = path.T
         self.size = size
         self.clothes = clothes
@@ -109,7 +109,7 @@ def passers_by(
     return people
 
 
-def passage(index: int, count: int, n_frames: int, aspect: float, speed: float, rng: Generator) -> AnyArray:
+def passage(index: int, count: int, n_frames: int, aspect: float, speed: float, rng: Generator) -> Array:
     """Return x over time of the one that passes the middle as number `index` of `count`."""
     middle = n_frames * (index + rng.uniform(0.1, 0.9)) / count
     direction = 1.0 if rng.integers(2) else -1.0
@@ -120,7 +120,7 @@ def passage(index: int, count: int, n_frames: int, aspect: float, speed: float, 
 class Car:
     """A car seen from the side: `x` over time, the height `y` of its middle, and the tone of its body."""
 
-    x: AnyArray
+    x: Array
     y: float
     rightwards: bool
     body: float
@@ -148,8 +148,8 @@ def car_strokes(x: float, y: float, rightwards: bool, body: float) -> Iterator[S
 class Boat:
     """A small boat with a cabin and a helmsman: x and y of its middle over time, and the tones of hull and cabin."""
 
-    x: AnyArray
-    y: AnyArray
+    x: Array
+    y: Array
     hull: float
     cabin: float
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from .._types import AnyArray
+from .._types import BoolArray, Float64Array
 
 _QUANTITIES = (
     ("temperature °C", 21.0, 2.0),
@@ -20,11 +20,11 @@ _QUANTITIES = (
 class Readings:
     """A table of readings, one row an hour and one column a sensor, and the truth about it."""
 
-    values: AnyArray
+    values: Float64Array
     """What was recorded; NaN where there is a gap."""
-    truth: AnyArray
+    truth: Float64Array
     """What a perfect sensor would have recorded."""
-    faults: AnyArray
+    faults: BoolArray
     """bool: cells with a wrong value."""
     columns: list[str]
     """Names of the sensors."""
@@ -79,7 +79,7 @@ def sensor_readings(
     return Readings(values, truth, faults & ~np.isnan(values), columns)
 
 
-def _courses(n_hours: int, rng: Generator) -> AnyArray:
+def _courses(n_hours: int, rng: Generator) -> Float64Array:
     """Return weather, people and heating over time, each of standard deviation 1."""
     hours = np.arange(n_hours)
     days = np.arange(0, n_hours + 24, 24)
@@ -92,7 +92,7 @@ def _courses(n_hours: int, rng: Generator) -> AnyArray:
     return (courses - courses.mean(axis=0)) / courses.std(axis=0)
 
 
-def _spoil(values: AnyArray, spread: AnyArray, rng: Generator) -> AnyArray:
+def _spoil(values: Float64Array, spread: Float64Array, rng: Generator) -> BoolArray:
     """Put wrong values into the table; return where."""
     n_hours, n_sensors = values.shape
     faults = rng.random(values.shape) < 0.02
@@ -105,7 +105,7 @@ def _spoil(values: AnyArray, spread: AnyArray, rng: Generator) -> AnyArray:
     return faults
 
 
-def _silence(values: AnyArray, rng: Generator) -> None:
+def _silence(values: Float64Array, rng: Generator) -> None:
     """Take readings out of the table."""
     n_hours, n_sensors = values.shape
     values[rng.random(values.shape) < 0.03] = np.nan

@@ -6,14 +6,16 @@ from math import cos, sin
 import numpy as np
 from numpy.random import Generator
 
-from .._types import AnyArray
+from .._types import Float32Array, Float64Array
 from ._canvas import Canvas, Mover, Scene, Stroke, check_film, expose, perform
 from ._chance import oscillation, smooth_noise, wander
 from ._movers import Car, on_stage, passage, passers_by
-from ._street import FACADE_END, PAVEMENT_END, paint_street
+from ._street import STREET, paint_street
 
-TURN, LARGEST = 0.0015, 3.2
-"""Radians that the camera turns by for each pixel that it shifts by, and deviations that no shift exceeds."""
+TURN = 0.0015
+"""Radians that the camera turns by for each pixel that it shifts by."""
+LARGEST = 3.2
+"""Standard deviations that no shift exceeds."""
 
 
 def shaking_scene(
@@ -66,10 +68,10 @@ def shaking_scene(
     margin = int(np.ceil(LARGEST * shake * (1.0 + TURN * max(height, width)))) + 2
     world = Canvas(height + 2 * margin, width + 2 * margin)
     street = _paint_textured_street(world, rng)
-    camera = _Camera(_shake(n_frames, shake, rng), Canvas(height, width, pixel=world.pixel, margin=margin))
+    camera = ShakingCamera(_draw_moves(n_frames, shake, rng), Canvas(height, width, pixel=world.pixel, margin=margin))
     brightness = 1.0 + 0.02 * wander(rng, n_frames, 60.0)[:, :, None]
     background = camera.film(street)
-    feet = FACADE_END + 0.06, PAVEMENT_END - 0.01
+    feet = STREET.facade_end + 0.06, STREET.pavement_end - 0.01
     people = passers_by(n_people, n_frames, world.aspect, feet, sizes=(0.28, 0.36), rng=rng)
     cars = list(_cars(n_cars, n_frames, world.aspect, rng))
     script = ([camera.see(body, time) for body in on_stage(time, people, before=cars)] for time in range(n_frames))
@@ -80,7 +82,7 @@ def shaking_scene(
     return Scene(expose(shown, noise, rng), background, masks)
 
 
-def _paint_textured_street(world: Canvas, rng: Generator) -> AnyArray:
+def _paint_textured_street(world: Canvas, rng: Generator) -> Float64Array:
     """Return the street with stains, rough surfaces and still light, as sharp as a lens is."""
     from scipy.ndimage import gaussian_filter
 
@@ -88,7 +90,7 @@ def _paint_textured_street(world: Canvas, rng: Generator) -> AnyArray:
     world.paint(street, [*_letters(rng), *_railing(world.aspect), *_bare_tree(0.46 * world.aspect, rng)])
     stains = smooth_noise(rng, street.shape, (0.02 / world.pixel, 0.03 / world.pixel))
     rough = smooth_noise(rng, street.shape, (0.7, 0.9))
-    on_road = world.y > PAVEMENT_END
+    on_road = world.y > STREET.pavement_end
     street = street * (1.0 + 0.06 * stains) + np.where(on_road, 0.035, 0.02) * rough
     sunlit = 1.0 / (1.0 + np.exp(-(world.x - 0.55 * world.aspect + 0.5 * (world.y - 0.5)) / 0.02))
     return np.asarray(gaussian_filter(np.clip(street * (0.78 + 0.2 * sunlit), 0.03, 0.97), 0.5))
@@ -106,13 +108,13 @@ def _letters(rng: Generator) -> Iterator[Stroke]:
 def _railing(aspect: float) -> Iterator[Stroke]:
     """Yield iron bars before the left half of the facade."""
     for x in np.arange(0.02, 0.33 * aspect, 0.03):
-        yield Stroke(x, 0.46, x, FACADE_END, 0.004, 0.1)
+        yield Stroke(x, 0.46, x, STREET.facade_end, 0.004, 0.1)
     yield Stroke(0.0, 0.455, 0.33 * aspect, 0.455, 0.006, 0.1)
 
 
 def _bare_tree(x: float, rng: Generator) -> Iterator[Stroke]:
     """Yield a trunk on the pavement with branches that fork at random."""
-    yield Stroke(x, FACADE_END + 0.08, x, 0.38, 0.018, 0.15)
+    yield Stroke(x, STREET.facade_end + 0.08, x, 0.38, 0.018, 0.15)
     ends = [(x, 0.38, -np.pi / 2, 0.14)]
     while ends:
         x0, y0, angle, length = ends.pop()
@@ -123,7 +125,7 @@ def _bare_tree(x: float, rng: Generator) -> Iterator[Stroke]:
                 ends.append((x1, y1, angle + turn, 0.7 * length))
 
 
-def _shake(n_frames: int, shake: float, rng: Generator) -> AnyArray:
+def _draw_moves(n_frames: int, shake: float, rng: Generator) -> Float64Array:
     """Return the shift down and right in pixels and the turn in radians of each frame, of shape (n_frames, 3)."""
     drift = wander(rng, n_frames, 25.0, count=3)
     sway = oscillation(rng, n_frames, period=11.0, decay=15.0, count=3)
@@ -135,20 +137,20 @@ def _shake(n_frames: int, shake: float, rng: Generator) -> AnyArray:
     return np.clip(moves, -LARGEST, LARGEST) * shake * np.array([1.0, 1.0, TURN])
 
 
-class _Camera:
+class ShakingCamera:
     """Moves (down, right, turn) of the camera over time, and the canvas of what it sees when it does not move.
 
     A pixel at the offset d from the middle of the picture shows the place R d + shift of the world, where R turns by
     the angle of the frame.
     """
 
-    def __init__(self, moves: AnyArray, canvas: Canvas) -> None:
+    def __init__(self, moves: Float64Array, canvas: Canvas) -> None:
         self.moves = moves
         self.canvas = canvas
         self.shape = canvas.y.size, canvas.x.size
         self.middle = (np.array(self.shape) - 1.0) / 2.0 + canvas.margin
 
-    def film(self, world: AnyArray) -> AnyArray:
+    def film(self, world: Float64Array) -> Float32Array:
         """Return what the camera sees of the still world, of shape (n_frames, height, width)."""
         from scipy.ndimage import affine_transform, spline_filter
 
@@ -177,7 +179,7 @@ class _Camera:
             yield stroke._replace(x0=x0, y0=y0, x1=x1, y1=y1)
 
 
-def _rotation(turn: float) -> AnyArray:
+def _rotation(turn: float) -> Float64Array:
     return np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
 
 

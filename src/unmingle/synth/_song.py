@@ -5,17 +5,40 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from .._types import AnyArray
+from .._types import Float32Array, Float64Array
 from ._band import play_band
 from ._voice import Singing, sing
 
-BEATS_IN_A_BAR = 4
-_TEMPI = (96.0, 112.0)
-_PROGRESSIONS = ((0, 4, 5, 3), (5, 3, 0, 4), (0, 5, 3, 4), (0, 3, 5, 4))
-"""Degrees of the scale on which the chords of four bars are built."""
-_SCALE = (0, 2, 4, 5, 7, 9, 11)
-_PEAK = 0.9
-_LEAST_SECONDS, _LEAST_RATE = 4.0, 8000
+
+@dataclass(frozen=True)
+class _Style:
+    """What all songs have in common: their bars, their tempo, and which chords follow each other."""
+
+    beats_in_a_bar: int = 4
+    """Beats of each bar."""
+    slowest: float = 96.0
+    """Beats in a minute, at least."""
+    fastest: float = 112.0
+    """Beats in a minute, at most."""
+    scale: tuple[int, ...] = (0, 2, 4, 5, 7, 9, 11)
+    """Semitones of the major scale above its key."""
+    progressions: tuple[tuple[int, ...], ...] = ((0, 4, 5, 3), (5, 3, 0, 4), (0, 5, 3, 4), (0, 3, 5, 4))
+    """Degrees of the scale on which the chords of four bars are built."""
+    peak: float = 0.9
+    """The largest sample of the mixture."""
+
+
+@dataclass(frozen=True)
+class _Smallest:
+    """The shortest and the coarsest song that is made."""
+
+    seconds: float = 4.0
+    """Nobody sings in the first bar, which takes up to 2.5 of them."""
+    rate: int = 8000
+    """Samples in a second."""
+
+
+_STYLE, _SMALLEST = _Style(), _Smallest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +57,12 @@ class Song:
         Hertz that the voice sings at, 0 where it pauses; the whole first bar is such a pause.
     """
 
-    mixture: AnyArray
-    voice: AnyArray
-    music: AnyArray
+    mixture: Float32Array
+    voice: Float32Array
+    music: Float32Array
     rate: int
     beat: float
-    pitch: AnyArray
+    pitch: Float32Array
 
 
 def song(seconds: float = 8.0, rate: int = 16000, *, random_state: int | Generator | None = None) -> Song:
@@ -76,30 +99,30 @@ def song(seconds: float = 8.0, rate: int = 16000, *, random_state: int | Generat
     >>> bool(made.voice[: int(4 * made.beat * made.rate)].any())
     False
     """
-    if not _LEAST_SECONDS <= seconds < np.inf:
-        raise ValueError(f"seconds must be a number of at least {_LEAST_SECONDS:g}; got {seconds!r}.")
-    if not _LEAST_RATE <= rate < np.inf or rate != int(rate):
-        raise ValueError(f"rate must be a whole number of at least {_LEAST_RATE}; got {rate!r}.")
+    if not _SMALLEST.seconds <= seconds < np.inf:
+        raise ValueError(f"seconds must be a number of at least {_SMALLEST.seconds:g}; got {seconds!r}.")
+    if not _SMALLEST.rate <= rate < np.inf or rate != int(rate):
+        raise ValueError(f"rate must be a whole number of at least {_SMALLEST.rate}; got {rate!r}.")
     rng = np.random.default_rng(random_state)
     n, rate = round(seconds * rate), int(rate)
-    beat = 60.0 / rng.uniform(*_TEMPI)
-    n_bars = int(np.ceil(seconds / (BEATS_IN_A_BAR * beat)))
-    key, degrees = int(rng.integers(-4, 5)), _PROGRESSIONS[rng.integers(len(_PROGRESSIONS))]
+    beat = 60.0 / rng.uniform(_STYLE.slowest, _STYLE.fastest)
+    n_bars = int(np.ceil(seconds / (_STYLE.beats_in_a_bar * beat)))
+    key, degrees = int(rng.integers(-4, 5)), _STYLE.progressions[rng.integers(len(_STYLE.progressions))]
     chords = [_triad(key, degrees[bar % len(degrees)]) for bar in range(n_bars)]
     music = play_band(n, rate, beat, chords, rng)
-    singing = sing(n, rate, beat, chords, [key + step for step in _SCALE], rng)
-    return _mixed(singing, music, rate, beat)
+    singing = sing(n, rate, beat, chords, [key + step for step in _STYLE.scale], rng)
+    return _mix(singing, music, rate, beat)
 
 
 def _triad(key: int, degree: int) -> list[int]:
     """Pitch classes, in semitones above C, of a chord of the scale; the first one is its root."""
-    return [(key + _SCALE[(degree + third) % 7]) % 12 for third in (0, 2, 4)]
+    return [(key + _STYLE.scale[(degree + third) % 7]) % 12 for third in (0, 2, 4)]
 
 
-def _mixed(singing: Singing, music: AnyArray, rate: int, beat: float) -> Song:
+def _mix(singing: Singing, music: Float64Array, rate: int, beat: float) -> Song:
     """Both parts at equal energy, faded out at the end, and as loud as the mixture allows."""
     fade = np.minimum(np.arange(len(music), 0, -1) / (0.05 * rate), 1.0)
-    voice, music = (part * fade / np.linalg.norm(part * fade) for part in (singing.sound, music))
-    loudness = _PEAK / np.abs(voice + music).max()
-    voice, music = ((loudness * part).astype(np.float32) for part in (voice, music))
-    return Song(voice + music, voice, music, rate, beat, singing.pitch.astype(np.float32))
+    parts = [part * fade / np.linalg.norm(part * fade) for part in (singing.sound, music)]
+    loudness = _STYLE.peak / np.abs(parts[0] + parts[1]).max()
+    voice, accompaniment = ((loudness * part).astype(np.float32) for part in parts)
+    return Song(voice + accompaniment, voice, accompaniment, rate, beat, singing.pitch.astype(np.float32))

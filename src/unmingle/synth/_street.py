@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from .._types import AnyArray
+from .._types import Float64Array
 from ._canvas import Canvas, Mover, Scene, Stroke, check_film, perform
 from ._movers import car_strokes
 
@@ -74,17 +74,33 @@ def surveillance_scene(
     return Scene(frames.astype(np.float32), (street * lit).astype(np.float32), masks)
 
 
-FACADE_END, PAVEMENT_END, KERB_END = 0.56, 0.76, 0.785
+@dataclass(frozen=True)
+class Street:
+    """Where everything lies in the street, in picture heights from above and from the left."""
+
+    facade_end: float = 0.56
+    """The houses end here, and the pavement begins."""
+    pavement_end: float = 0.76
+    """The pavement ends here, and the kerb begins."""
+    kerb_end: float = 0.785
+    """The kerb ends here; below it is the road."""
+    lamp_x: float = 0.26
+    """The lamp, from the left."""
+    lamp_y: float = 0.27
+    """The lamp, from above."""
 
 
-def paint_street(canvas: Canvas, rng: Generator) -> AnyArray:
+STREET = Street()
+
+
+def paint_street(canvas: Canvas, rng: Generator) -> Float64Array:
     """Return the reflectance of the empty street."""
     picture = np.select(
-        [canvas.y < FACADE_END, canvas.y < PAVEMENT_END, canvas.y < KERB_END],
+        [canvas.y < STREET.facade_end, canvas.y < STREET.pavement_end, canvas.y < STREET.kerb_end],
         [_bricks(canvas, rng), _paving(canvas, rng), np.full_like(canvas.x, 0.78)],
         _asphalt(canvas),
     )
-    picture[canvas.inside(0, canvas.aspect, FACADE_END - 0.035, FACADE_END)] = 0.36
+    picture[canvas.inside(0, canvas.aspect, STREET.facade_end - 0.035, STREET.facade_end)] = 0.36
     for centre in np.arange(0.14, canvas.aspect, 0.27):
         _paint_window(canvas, picture, centre, curtain=rng.uniform(0.15, 0.7))
     _paint_shop(canvas, picture, left=0.56 * canvas.aspect, right=0.93 * canvas.aspect)
@@ -95,8 +111,8 @@ def paint_street(canvas: Canvas, rng: Generator) -> AnyArray:
 
 
 def _tiles(
-    rows: AnyArray, columns: AnyArray, rng: Generator, tone: float, spread: float, joint: float, gap: float
-) -> AnyArray:
+    rows: Float64Array, columns: Float64Array, rng: Generator, tone: float, spread: float, joint: float, gap: float
+) -> Float64Array:
     """Lay tiles of slightly differing tone; whole numbers of `rows` and `columns` are the joints."""
     row, column = np.floor(rows).astype(int), np.floor(columns).astype(int)
     tones = tone + spread * rng.uniform(-1.0, 1.0, (17, 19))
@@ -104,25 +120,25 @@ def _tiles(
     return np.where(in_joint, joint, tones[row % 17, column % 19])
 
 
-def _bricks(canvas: Canvas, rng: Generator) -> AnyArray:
+def _bricks(canvas: Canvas, rng: Generator) -> Float64Array:
     rows = canvas.y / 0.042
     columns = canvas.x / 0.1 + 0.5 * (np.floor(rows) % 2)
     return _tiles(rows, columns, rng, tone=0.47, spread=0.06, joint=0.58, gap=0.13)
 
 
-def _paving(canvas: Canvas, rng: Generator) -> AnyArray:
-    depth = np.clip((canvas.y - FACADE_END) / (PAVEMENT_END - FACADE_END), 0.0, 1.0)
+def _paving(canvas: Canvas, rng: Generator) -> Float64Array:
+    depth = np.clip((canvas.y - STREET.facade_end) / (STREET.pavement_end - STREET.facade_end), 0.0, 1.0)
     columns = (canvas.x - canvas.aspect / 2) / (0.13 * (1.0 + 0.45 * depth))
     return _tiles(3.0 * depth**1.3, columns, rng, tone=0.64, spread=0.035, joint=0.5, gap=0.08)
 
 
-def _asphalt(canvas: Canvas) -> AnyArray:
+def _asphalt(canvas: Canvas) -> Float64Array:
     on_line = np.abs(canvas.y - 0.955) < 0.011
     dashed = (canvas.x / 0.26) % 1.0 < 0.55
     return np.where(on_line & dashed, 0.8, 0.33 + 0.0 * canvas.x)
 
 
-def _paint_window(canvas: Canvas, picture: AnyArray, centre: float, curtain: float) -> None:
+def _paint_window(canvas: Canvas, picture: Float64Array, centre: float, curtain: float) -> None:
     left, right, top, bottom = centre - 0.062, centre + 0.062, 0.05, 0.22
     picture[canvas.inside(left - 0.016, right + 0.016, top - 0.016, bottom + 0.022)] = 0.82
     glass = canvas.inside(left, right, top, bottom)
@@ -132,9 +148,9 @@ def _paint_window(canvas: Canvas, picture: AnyArray, centre: float, curtain: flo
     picture[canvas.inside(left, right, 0.115, 0.127)] = 0.8
 
 
-def _paint_shop(canvas: Canvas, picture: AnyArray, left: float, right: float) -> None:
-    picture[canvas.inside(left, right, 0.36, FACADE_END - 0.04)] = 0.75
-    display = canvas.inside(left + 0.015, right - 0.015, 0.36, FACADE_END - 0.055)
+def _paint_shop(canvas: Canvas, picture: Float64Array, left: float, right: float) -> None:
+    picture[canvas.inside(left, right, 0.36, STREET.facade_end - 0.04)] = 0.75
+    display = canvas.inside(left + 0.015, right - 0.015, 0.36, STREET.facade_end - 0.055)
     goods = 0.26 + 0.12 * np.sin(38.0 * canvas.x) * np.sin(55.0 * canvas.y) + 0.25 * (canvas.y - 0.36)
     picture[display] = goods[display]
     awning = canvas.inside(left - 0.02, right + 0.02, 0.29, 0.37 + 0.008)
@@ -143,42 +159,39 @@ def _paint_shop(canvas: Canvas, picture: AnyArray, left: float, right: float) ->
     picture[awning & scallop] = stripes[awning & scallop]
 
 
-def _paint_door(canvas: Canvas, picture: AnyArray, left: float) -> None:
-    picture[canvas.inside(left - 0.015, left + 0.145, 0.3, FACADE_END)] = 0.7
-    picture[canvas.inside(left, left + 0.13, 0.315, FACADE_END)] = 0.25
+def _paint_door(canvas: Canvas, picture: Float64Array, left: float) -> None:
+    picture[canvas.inside(left - 0.015, left + 0.145, 0.3, STREET.facade_end)] = 0.7
+    picture[canvas.inside(left, left + 0.13, 0.315, STREET.facade_end)] = 0.25
     for column in (left + 0.02, left + 0.072):
         picture[canvas.inside(column, column + 0.038, 0.335, 0.42)] = 0.34
         picture[canvas.inside(column, column + 0.038, 0.44, 0.54)] = 0.2
     canvas.paint(picture, [Stroke(left + 0.118, 0.44, left + 0.118, 0.44, 0.007, 0.9)])
 
 
-LAMP_X, LAMP_Y = 0.26, 0.27
-
-
-def _paint_lamp_post(canvas: Canvas, picture: AnyArray) -> None:
-    foot = LAMP_X - 0.07
+def _paint_lamp_post(canvas: Canvas, picture: Float64Array) -> None:
+    foot = STREET.lamp_x - 0.07
     post = [
         Stroke(foot, 0.24, foot, 0.72, 0.009, 0.13),
         Stroke(foot, 0.70, foot, 0.73, 0.017, 0.13),
-        Stroke(foot, 0.24, LAMP_X, 0.235, 0.008, 0.13),
-        Stroke(LAMP_X - 0.015, LAMP_Y - 0.02, LAMP_X + 0.015, LAMP_Y - 0.02, 0.014, 0.65),
+        Stroke(foot, 0.24, STREET.lamp_x, 0.235, 0.008, 0.13),
+        Stroke(STREET.lamp_x - 0.015, STREET.lamp_y - 0.02, STREET.lamp_x + 0.015, STREET.lamp_y - 0.02, 0.014, 0.65),
     ]
     canvas.paint(picture, post)
 
 
-def _light_fields(canvas: Canvas) -> AnyArray:
+def _light_fields(canvas: Canvas) -> Float64Array:
     """Return where the light of sky, sun and lamp falls, of shape (3, height, width)."""
     sky = 1.0 - 0.25 * (canvas.y - 0.5) ** 2 + 0.0 * canvas.x
     edge_of_shadow = canvas.x - 0.62 * canvas.aspect + 0.5 * (canvas.y - 0.5)
     sun = 1.0 / (1.0 + np.exp(-edge_of_shadow / 0.045))
-    below = canvas.y - LAMP_Y
-    cone = np.exp(-(((canvas.x - LAMP_X) / (0.05 + 0.42 * np.abs(below))) ** 2)) * np.exp(-1.6 * np.abs(below))
+    below = canvas.y - STREET.lamp_y
+    cone = np.exp(-(((canvas.x - STREET.lamp_x) / (0.05 + 0.42 * np.abs(below))) ** 2)) * np.exp(-1.6 * np.abs(below))
     lamp = cone / (1.0 + np.exp(-below / 0.02))
-    halo = np.exp(-((canvas.x - LAMP_X) ** 2 + below**2) / 0.004)
+    halo = np.exp(-((canvas.x - STREET.lamp_x) ** 2 + below**2) / 0.004)
     return np.stack([sky, sun, lamp + 0.5 * halo])
 
 
-def _calm_light(n_frames: int, rng: Generator) -> AnyArray:
+def _calm_light(n_frames: int, rng: Generator) -> Float64Array:
     """Return the strength of sky, sun and lamp in each frame, of shape (n_frames, 3)."""
     time = np.linspace(0.0, 1.0, n_frames)
     phases = rng.uniform(0.0, 2.0 * np.pi, 3)
@@ -189,7 +202,7 @@ def _calm_light(n_frames: int, rng: Generator) -> AnyArray:
     return np.column_stack([sky, sun, lamp])
 
 
-def _changing_light(n_frames: int, rng: Generator) -> AnyArray:
+def _changing_light(n_frames: int, rng: Generator) -> Float64Array:
     """Return the same on an evening when dusk falls, clouds hide the sun now and then, and the lamp is switched on."""
     time = np.linspace(0.0, 1.0, n_frames)
     phase, switched_on = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.45, 0.65)
@@ -268,7 +281,7 @@ def _people(count: int, aspect: float, rng: Generator) -> Iterator[_Pedestrian]:
             enters=enters,
             leaves=enters + (0.62 if index == 0 else rng.uniform(0.34, 0.5)),
             rightwards=bool(index % 2 == 0),
-            foot=FACADE_END + 0.05 + rng.uniform(0.0, 0.13),
+            foot=STREET.facade_end + 0.05 + rng.uniform(0.0, 0.13),
             height=rng.uniform(0.29, 0.34),
             coat=float(rng.choice([0.1, 0.16, 0.92])),
             trousers=float(rng.choice([0.08, 0.14, 0.24])),

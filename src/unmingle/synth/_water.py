@@ -1,16 +1,37 @@
 """A river bank: water and leaves move all the time, yet they are background."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.random import Generator
 
-from .._types import AnyArray
+from .._types import Array, Float32Array, Float64Array, IndexArray
 from ._canvas import Canvas, Scene, check_film, expose, perform
 from ._chance import oscillation, smooth_noise, wander
 from ._movers import Boat, on_stage, passage, passers_by
 
-HORIZON, WALL_TOP, WATER_TOP, WATER_END, PATH_TOP = 0.1, 0.29, 0.36, 0.74, 0.84
+
+@dataclass(frozen=True)
+class _Bank:
+    """Where everything lies at the river, in picture heights from above."""
+
+    horizon: float = 0.1
+    """Where the water would end if nothing stood before it."""
+    wall_top: float = 0.29
+    """Sky and trees end here, and the wall begins."""
+    water_top: float = 0.36
+    """The far end of the water."""
+    water_end: float = 0.74
+    """The near end of the water; below it there is grass."""
+    path_top: float = 0.84
+    """The path on which people walk reaches from here to the lower edge."""
+
+
+_BANK = _Bank()
 N_WAVES = 60
+"""Waves that the water is the sum of."""
 FARTHEST = 0.0125
+"""Picture heights by which leaves sway at most."""
 
 
 def water_scene(
@@ -58,9 +79,9 @@ def water_scene(
     canvas = Canvas(height, width)
     background = np.empty((n_frames, height, width), dtype=np.float32)
     background[:] = _paint_bank(canvas, rng)
-    _pour_water(background, canvas, rng)
-    _plant(background, canvas, rng, centre=(0.9 * canvas.aspect, 0.2), reach=(0.36, 0.36))
-    _plant(background, canvas, rng, centre=(0.12 * canvas.aspect, 0.72), reach=(0.26, 0.17))
+    _paint_water(background, canvas, rng)
+    _paint_leaves(background, canvas, rng, centre=(0.9 * canvas.aspect, 0.2), reach=(0.36, 0.36))
+    _paint_leaves(background, canvas, rng, centre=(0.12 * canvas.aspect, 0.72), reach=(0.26, 0.17))
     np.clip(background, 0.0, 1.0, out=background)
     boats = _boats(n_boats, n_frames, canvas.aspect, rng)
     people = passers_by(n_people, n_frames, canvas.aspect, feet=(0.86, 0.98), sizes=(0.28, 0.38), rng=rng)
@@ -69,11 +90,11 @@ def water_scene(
     return Scene(expose(shown, noise, rng), background, masks)
 
 
-def _paint_bank(canvas: Canvas, rng: Generator) -> AnyArray:
+def _paint_bank(canvas: Canvas, rng: Generator) -> Float64Array:
     """Return what stands still: sky, far trees, a wall of stone, grass and a path of gravel."""
     shape = (canvas.y.size, canvas.x.size)
 
-    def texture(rows: float, columns: float) -> AnyArray:
+    def texture(rows: float, columns: float) -> Float64Array:
         return smooth_noise(rng, shape, (rows / canvas.pixel, columns / canvas.pixel))
 
     fine = smooth_noise(rng, shape, (0.6, 0.6))
@@ -85,15 +106,15 @@ def _paint_bank(canvas: Canvas, rng: Generator) -> AnyArray:
     crest = 0.14 + 0.02 * texture(0.5, 0.05)[:1]
     y = canvas.y + 0.0 * canvas.x
     return np.select(
-        [y < crest, y < WALL_TOP, y < WATER_END, y < PATH_TOP + 0.006 * texture(0.5, 0.03)[:1]],
+        [y < crest, y < _BANK.wall_top, y < _BANK.water_end, y < _BANK.path_top + 0.006 * texture(0.5, 0.03)[:1]],
         [sky, trees, wall, grass],
         path,
     )
 
 
-def _pour_water(film: AnyArray, canvas: Canvas, rng: Generator) -> None:
+def _paint_water(film: Float32Array, canvas: Canvas, rng: Generator) -> None:
     """Paint the water into all frames, in place."""
-    rows = np.flatnonzero((canvas.y[:, 0] >= WATER_TOP) & (canvas.y[:, 0] < WATER_END))
+    rows = np.flatnonzero((canvas.y[:, 0] >= _BANK.water_top) & (canvas.y[:, 0] < _BANK.water_end))
     if not rows.size:
         return
     box = (slice(None), slice(rows[0], rows[-1] + 1))
@@ -101,11 +122,11 @@ def _pour_water(film: AnyArray, canvas: Canvas, rng: Generator) -> None:
     gusts = 1.0 + 0.35 * smooth_noise(rng, (len(film), 1, canvas.x.size), (25.0, 0.0, 0.15 / canvas.pixel))
     towards *= gusts.astype(np.float32)
     glint = np.exp(-3.0 * ((across - 0.5) ** 2 + (towards - 1.5) ** 2))
-    depth = ((canvas.y[rows] - WATER_TOP) / (WATER_END - WATER_TOP)).astype(np.float32)
+    depth = ((canvas.y[rows] - _BANK.water_top) / (_BANK.water_end - _BANK.water_top)).astype(np.float32)
     film[box] = 0.5 - 0.12 * depth + 0.1 * np.tanh(towards) + 0.35 * glint
 
 
-def _slopes(canvas: Canvas, rows: AnyArray, n_frames: int, rng: Generator) -> tuple[AnyArray, AnyArray]:
+def _slopes(canvas: Canvas, rows: IndexArray, n_frames: int, rng: Generator) -> tuple[Array, Array]:
     """Return the slopes of the water across and towards the camera, of deviation about 1, over (frame, row, column).
 
     Each wave cos(k.r - w t) is cos(k.r) cos(w t) + sin(k.r) sin(w t), so that one product of matrices adds up all.
@@ -113,10 +134,10 @@ def _slopes(canvas: Canvas, rows: AnyArray, n_frames: int, rng: Generator) -> tu
     numbers = 2.0 * np.pi / np.geomspace(0.045, 0.4, N_WAVES) * rng.uniform(0.97, 1.03, N_WAVES)
     turns = 0.9 + 0.7 * rng.standard_normal(N_WAVES)
     kx, kz = numbers * np.cos(turns), numbers * np.sin(turns)
-    scale = (WATER_END - HORIZON) / (canvas.y[rows] - HORIZON)
+    scale = (_BANK.water_end - _BANK.horizon) / (canvas.y[rows] - _BANK.horizon)
     x, z = scale * (canvas.x - canvas.aspect / 2), 1.2 * scale + 0.0 * canvas.x
     phases = kx[:, None, None] * x + kz[:, None, None] * z + rng.uniform(0.0, 2.0 * np.pi, (N_WAVES, 1, 1))
-    per_pixel = canvas.pixel * np.hypot(kx * scale, 1.2 * kz * scale**2 / (WATER_END - HORIZON)).T
+    per_pixel = canvas.pixel * np.hypot(kx * scale, 1.2 * kz * scale**2 / (_BANK.water_end - _BANK.horizon)).T
     seen = np.exp(-0.2 * per_pixel**2)[:, :, None]
     waves = np.concatenate([seen * np.cos(phases), seen * np.sin(phases)]).reshape(2 * N_WAVES, -1).astype(np.float32)
     angles = 0.057 * np.sqrt(numbers) * np.arange(n_frames)[:, None]
@@ -125,14 +146,14 @@ def _slopes(canvas: Canvas, rows: AnyArray, n_frames: int, rng: Generator) -> tu
     across, towards = (np.tile(strength * part / numbers, 2) for part in (kx, kz))
     shape = (n_frames, rows.size, canvas.x.size)
 
-    def add_up(part: AnyArray) -> AnyArray:
+    def add_up(part: Float64Array) -> Array:
         return ((swing * part).astype(np.float32) @ waves).reshape(shape)
 
     return add_up(1.5 * across), add_up(1.3 * towards)
 
 
-def _plant(
-    film: AnyArray, canvas: Canvas, rng: Generator, centre: tuple[float, float], reach: tuple[float, float]
+def _paint_leaves(
+    film: Float32Array, canvas: Canvas, rng: Generator, centre: tuple[float, float], reach: tuple[float, float]
 ) -> None:
     """Paint leaves that sway around a place into all frames, in place."""
     from scipy.ndimage import map_coordinates, spline_filter
@@ -150,13 +171,13 @@ def _plant(
 
 def _leaves(
     canvas: Canvas, rng: Generator, centre: tuple[float, float], reach: tuple[float, float]
-) -> tuple[AnyArray, AnyArray]:
+) -> tuple[Float64Array, Float64Array]:
     """Return the tone of the leaves and how much they hide of what is behind, with a ragged edge and gaps."""
     from scipy.ndimage import gaussian_filter
 
     shape = (canvas.y.size, canvas.x.size)
 
-    def texture(scale: float) -> AnyArray:
+    def texture(scale: float) -> Float64Array:
         return smooth_noise(rng, shape, (max(scale / canvas.pixel, 0.5),) * 2)
 
     shade = 0.3 + 0.07 * texture(0.004) + 0.06 * texture(0.015)
@@ -166,7 +187,7 @@ def _leaves(
     return gaussian_filter(tone, 0.5), gaussian_filter(there.astype(np.float64), 0.6)
 
 
-def _sway(canvas: Canvas, rng: Generator, n_frames: int, rows: AnyArray, columns: AnyArray) -> AnyArray:
+def _sway(canvas: Canvas, rng: Generator, n_frames: int, rows: IndexArray, columns: IndexArray) -> Float64Array:
     """Return by how many pixels each place is pulled down and right, of shape (2, n_frames, places)."""
     gust = 0.25 + 0.75 * np.clip(0.6 + 0.7 * wander(rng, n_frames + 40, 18.0)[:, 0], 0.0, 1.6)
     delay = (20.0 * canvas.x[0, columns] / canvas.aspect).astype(int)

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.resources import files
 from threading import Thread
 from time import sleep
@@ -21,12 +22,20 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from .. import report
+from ..report.pieces import style_sheet
 
-LONGEST_EXCHANGE = 30.0
-"""Seconds from the end of one answer to that of the next, after which a connection ends."""
-LARGEST_BODY = 1000
-"""Bytes of a request at most."""
+
+@dataclass(frozen=True)
+class ServerLimits:
+    """What one browser may ask of the server, so that slow or greedy ones do not keep others waiting."""
+
+    seconds_between_answers: float = 30.0
+    """From the end of one answer to that of the next; after that the connection ends."""
+    bytes_of_body: int = 1000
+    """Settings are shorter than this; a request with a longer body is refused."""
+
+
+LIMITS = ServerLimits()
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; img-src data:; connect-src 'self'; "
@@ -34,9 +43,10 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
+"""Of every answer: nothing is stored, and the page takes nothing from elsewhere and is shown nowhere else."""
 
 
-class Careful:
+class SecurityHeaders:
     """Adds to every answer what keeps other pages out."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -53,40 +63,40 @@ class Careful:
         await self._app(scope, receive, sent)
 
 
-class Impatient(H11Protocol):
+class TimeoutProtocol(H11Protocol):
     """A connection that ends unless requests come, and answers are taken, in time."""
 
-    _limit: asyncio.TimerHandle | None = None
+    _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._wait()
+        self._restart_timer()
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request, and for the answer to be taken."""
         super().on_response_complete()
-        self._wait()
+        self._restart_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
-        if self._limit is not None:
-            self._limit.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no request, with the headers of all other answers."""
-        told = {"Content-Type": "text/plain; charset=utf-8", "Connection": "close", **HEADERS}
-        answer = h11.Response(status_code=400, headers=list(told.items()), reason=b"Bad Request")
+        headers = {"Content-Type": "text/plain; charset=utf-8", "Connection": "close", **HEADERS}
+        answer = h11.Response(status_code=400, headers=list(headers.items()), reason=b"Bad Request")
         with suppress(h11.LocalProtocolError):  # an answer was under way
             for event in (answer, h11.Data(data=msg.encode()), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
-    def _wait(self) -> None:
-        if self._limit is not None:
-            self._limit.cancel()
-        self._limit = self.loop.call_later(LONGEST_EXCHANGE, self.transport.abort)
+    def _restart_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(LIMITS.seconds_between_answers, self.transport.abort)
 
 
 class LocalServer:
@@ -108,17 +118,20 @@ class LocalServer:
     """
 
     def __init__(self, routes: Sequence[BaseRoute], name: str, *, port: int = 0) -> None:
-        guards = [Middleware(Careful), Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])]
+        guards = [
+            Middleware(SecurityHeaders),
+            Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
+        ]
         config = uvicorn.Config(
             Starlette(routes=routes, middleware=guards),
-            http=Impatient,
+            http=TimeoutProtocol,
             log_config=None,
             log_level="critical",
             lifespan="off",
             ws="none",
             timeout_graceful_shutdown=1,
         )
-        self._socket = _listening(port, name)
+        self._socket = _listen(port, name)
         self.port = int(self._socket.getsockname()[1])
         self.address = f"http://127.0.0.1:{self.port}/"
         self._server = uvicorn.Server(config)
@@ -138,7 +151,7 @@ class LocalServer:
         self._socket.close()
 
 
-def _listening(port: int, name: str) -> socket.socket:
+def _listen(port: int, name: str) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -149,13 +162,13 @@ def _listening(port: int, name: str) -> socket.socket:
     return listener
 
 
-def static_page(name: str) -> str:
+def read_static_page(name: str) -> str:
     """A page from the folder ``static``, with the style sheet of the reports in it."""
     content = files(__package__).joinpath("static", name).read_text(encoding="utf-8")
-    return content.replace("/* style */", report.style_sheet())
+    return content.replace("/* style */", style_sheet())
 
 
-def refusal(request: Request) -> str | None:
+def reason_to_refuse(request: Request) -> str | None:
     """Why a request to change something does not come from the page itself, if so."""
     origin = request.headers.get("origin")
     if origin is not None and origin != f"http://{request.headers.get('host')}":
@@ -167,11 +180,11 @@ def refusal(request: Request) -> str | None:
     return None
 
 
-async def short_body(request: Request) -> bytes:
+async def read_short_body(request: Request) -> bytes:
     """The content of a request; ValueError if it is longer than settings are."""
     content = b""
     async for chunk in request.stream():
         content += chunk
-        if len(content) > LARGEST_BODY:
+        if len(content) > LIMITS.bytes_of_body:
             raise ValueError("The settings are too long.")
     return content

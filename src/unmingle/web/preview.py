@@ -20,16 +20,25 @@ from starlette.routing import Route
 
 from .._types import AnyArray
 from ..apps.video import Separation, Stream
-from ..media import encode_jpeg
-from ._server import LocalServer, refusal, short_body, static_page
+from ..media.images import encode_jpeg
+from ._server import LocalServer, read_short_body, read_static_page, reason_to_refuse
 
 VIEWS = ("frame", "background", "foreground", "mask")
-WIDTH = 960
-"""Pictures that are wider are thinned out."""
-MOST_PER_SECOND = 30.0
-"""Pictures shown in a second."""
-LONGEST_WAIT = 2.0
-"""Seconds after which a request for a new picture is answered without one."""
+
+
+@dataclass(frozen=True)
+class PreviewLimits:
+    """How much of a film a browser is shown: what one sees, without slowing down the one who separates."""
+
+    width: int = 960
+    """Wider pictures are shown with every second, third ... pixel only."""
+    pictures_per_second: float = 30.0
+    """At most; frames that come sooner are not shown."""
+    longest_wait: float = 2.0
+    """Seconds after which a request for a new picture is answered without one."""
+
+
+LIMITS = PreviewLimits()
 BOUNDARY = "unmingle-picture"
 
 
@@ -65,7 +74,7 @@ class LatestFrame:
             "state": found.state,
             "dropped": dropped,
         }
-        if now - self._shown_at >= 1.0 / MOST_PER_SECOND:
+        if now - self._shown_at >= 1.0 / LIMITS.pictures_per_second:
             self.newest, self._shown_at = Shown(frames, found), now
 
     @property
@@ -75,7 +84,7 @@ class LatestFrame:
 
     async def after(self, number: int) -> Shown | None:
         """The newest frame if it is newer than that of the number; else the next one, or None if none comes soon."""
-        end = monotonic() + LONGEST_WAIT
+        end = monotonic() + LIMITS.longest_wait
         while not self.closed and monotonic() < end:
             if self.newest is not None and self.newest.number > number:
                 return self.newest
@@ -95,13 +104,13 @@ class JpegCache:
         """The pictures of a frame as JPEG files."""
         with self._lock:
             if shown.number != self._number:
-                self._coded = {view: encode_jpeg(_thinned(getattr(shown.found, view))) for view in VIEWS}
+                self._coded = {view: encode_jpeg(_thin_out(getattr(shown.found, view))) for view in VIEWS}
                 self._number = shown.number
             return self._coded
 
 
-def _thinned(picture: AnyArray) -> AnyArray:
-    step = -(-picture.shape[1] // WIDTH)
+def _thin_out(picture: AnyArray) -> AnyArray:
+    step = -(-picture.shape[1] // LIMITS.width)
     return picture[::step, ::step]
 
 
@@ -126,8 +135,8 @@ class Preview(LocalServer):
     def __init__(self, stream: Stream, name: str, *, port: int = 0) -> None:
         self._stream, self._name = stream, name
         self._latest, self._coded = LatestFrame(), JpegCache()
-        self._wishes: dict[str, Any] = {}
-        self._content = static_page("preview.html")
+        self._requested: dict[str, Any] = {}
+        self._content = read_static_page("preview.html")
         routes = [
             Route("/", self._page),
             Route("/status", self._status),
@@ -144,17 +153,17 @@ class Preview(LocalServer):
         super().__exit__(kind, error, trace)
 
     def show(self, found: Separation, dropped: int = 0) -> None:
-        """Show a frame and do what the user wished meanwhile; to be called by the one who separates."""
+        """Show a frame and apply what the user has changed meanwhile; to be called by the one who separates."""
         self._latest.show(found, dropped)
-        wishes, self._wishes = self._wishes, {}
-        if "frozen" in wishes:
-            self._stream.freeze(wishes["frozen"])
-        if "false_alarm_rate" in wishes:
-            self._stream.false_alarm_rate = wishes["false_alarm_rate"]
+        requested, self._requested = self._requested, {}
+        if "frozen" in requested:
+            self._stream.freeze(requested["frozen"])
+        if "false_alarm_rate" in requested:
+            self._stream.false_alarm_rate = requested["false_alarm_rate"]
 
     def _settings(self) -> dict[str, Any]:
         now = {"false_alarm_rate": self._stream.false_alarm_rate, "frozen": self._stream.frozen_}
-        return {**now, **self._wishes}
+        return {**now, **self._requested}
 
     async def _page(self, request: Request) -> Response:
         return HTMLResponse(self._content)
@@ -164,12 +173,12 @@ class Preview(LocalServer):
         return JSONResponse({"source": self._name, "whole": whole, **self._latest.status, **self._settings()})
 
     async def _pictures(self, request: Request) -> Response:
-        shown = await self._latest.after(_number(request.query_params.get("after", "")))
+        shown = await self._latest.after(_parse_number(request.query_params.get("after", "")))
         if shown is None:
             return Response(status_code=204)
         coded = await run_in_threadpool(self._coded.pictures, shown)
         kind = f"multipart/form-data; boundary={BOUNDARY}"
-        return Response(_form(coded), media_type=kind, headers={"X-Frame": str(shown.number)})
+        return Response(_to_form(coded), media_type=kind, headers={"X-Frame": str(shown.number)})
 
     async def _picture(self, request: Request) -> Response:
         shown, view = self._latest.newest, request.path_params["view"]
@@ -178,23 +187,23 @@ class Preview(LocalServer):
         return Response((await run_in_threadpool(self._coded.pictures, shown))[view], media_type="image/jpeg")
 
     async def _change(self, request: Request) -> Response:
-        reason = refusal(request)
+        reason = reason_to_refuse(request)
         if reason is not None:
             return PlainTextResponse(reason, status_code=403)
         try:
-            asked = _wishes(await short_body(request))
+            asked = _parse_settings(await read_short_body(request))
         except ValueError as error:
             return PlainTextResponse(str(error), status_code=400)
-        self._wishes = {**self._wishes, **asked}
+        self._requested = {**self._requested, **asked}
         return JSONResponse(self._settings())
 
 
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 16 else 0
 
 
-def _form(pictures: dict[str, bytes]) -> bytes:
-    """Several pictures as one answer, which browsers take apart as a form."""
+def _to_form(pictures: dict[str, bytes]) -> bytes:
+    """Several pictures as one answer, which browsers read as a form."""
     parts = [
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{view}"; filename="{view}.jpg"\r\n'
         f"Content-Type: image/jpeg\r\n\r\n".encode()
@@ -205,7 +214,7 @@ def _form(pictures: dict[str, bytes]) -> bytes:
     return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
 
 
-def _wishes(body: bytes) -> dict[str, Any]:
+def _parse_settings(body: bytes) -> dict[str, Any]:
     """The settings in a request, checked."""
     try:
         asked = json.loads(body)

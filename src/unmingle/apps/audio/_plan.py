@@ -6,7 +6,8 @@ from os import PathLike, fspath
 from os.path import normcase, realpath
 from pathlib import Path
 
-from ...media import MediaError, sound_paths
+from ...media import MediaError
+from ...media.sounds import sound_paths
 from ._files import STEMS
 
 

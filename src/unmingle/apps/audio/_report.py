@@ -8,7 +8,9 @@ import numpy as np
 
 from ... import __version__, report
 from ..._types import AnyArray
-from ...media import MediaError, encode_jpeg, encode_sound
+from ...media import MediaError
+from ...media.images import encode_jpeg
+from ...media.write_sound import encode_sound
 from ...store import write_atomically
 from ._excerpt import LENGTH, Excerpt
 from ._files import SeparatedSong

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ... import report, store
+from ... import store
 from ...media import open_writer
+from ...report.pictures import pixels, png
 from ...synth import Readings, Scene, displaced_faces
 from ._demo import Demo
 from ._song import wav
@@ -43,7 +44,7 @@ def _write_table(path: Path, table: Readings) -> None:
 def _write_film(path: Path, scene: Scene) -> None:
     with open_writer(path, rate=FRAMES_PER_SECOND) as writer:
         for frame in scene.frames:
-            writer.write(report.pixels(frame))
+            writer.write(pixels(frame))
 
 
 def _write_faces(folder: Path, seed: int) -> None:
@@ -51,4 +52,4 @@ def _write_faces(folder: Path, seed: int) -> None:
     pictures = displaced_faces(40, covered=0.3, random_state=seed).images
     for number, picture in enumerate(pictures, 1):
         with store.write_atomically(folder / f"face_{number:02}.png") as aside:
-            aside.write_bytes(report.png(picture))
+            aside.write_bytes(png(picture))

@@ -3,7 +3,9 @@
 from os import PathLike
 from pathlib import Path
 
-from ... import __version__, report, store
+from ... import __version__, store
+from ...report import pieces
+from ...report.pictures import contact_sheet, png
 from ._demo import Demo
 from ._song import song_section
 from ._street_page import solved_section, street_pictures, street_section
@@ -15,12 +17,12 @@ def write_report(demo: Demo, folder: str | PathLike[str]) -> Path:
     folder = Path(folder)
     columns = street_pictures(demo.street)
     with store.write_atomically(folder / "film_strip.png") as aside:
-        aside.write_bytes(report.png(report.contact_sheet(columns)))
+        aside.write_bytes(png(contact_sheet(columns)))
     path = folder / "report.html"
-    page = report.page(
+    page = pieces.page(
         "What repeats, what stands out",
         "<h1>What repeats, what stands out</h1>",
-        report.paragraph(_LEAD, "lead"),
+        pieces.paragraph(_LEAD, "lead"),
         *street_section(demo.street, columns),
         *table_section(demo.table),
         *song_section(demo.song),

@@ -7,9 +7,10 @@ from time import perf_counter
 
 import numpy as np
 
-from ... import report
 from ..._types import AnyArray
 from ...metrics import nsdr
+from ...report.pictures import image, picture_rows
+from ...report.pieces import figure, heading, paragraph, player
 from ...synth import Song, song
 from ..audio import Stems, separate, spectrograms
 
@@ -49,8 +50,8 @@ def song_section(demo: SongDemo) -> list[str]:
     pictures = spectrograms({name: samples[:, None] for name, samples in parts.items()}, demo.song.rate)
     columns = {
         name: [
-            report.image(pictures[name] / 255.0, f"spectrogram of {name}"),
-            report.player(wav(samples, demo.song.rate), ".wav", name),
+            image(pictures[name] / 255.0, f"spectrogram of {name}"),
+            player(wav(samples, demo.song.rate), ".wav", name),
         ]
         for name, samples in parts.items()
     }
@@ -63,9 +64,9 @@ def song_section(demo: SongDemo) -> list[str]:
     )
     caption = "Brighter is louder; time goes to the right, pitch upwards."
     return [
-        report.heading("A song: the voice, and the music without it"),
-        report.paragraph(text),
-        report.figure(report.picture_rows(columns), caption),
+        heading("A song: the voice, and the music without it"),
+        paragraph(text),
+        figure(picture_rows(columns), caption),
     ]
 
 

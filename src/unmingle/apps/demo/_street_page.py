@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import report
 from ..._types import AnyArray
+from ...report.numbers_in_words import share
+from ...report.pictures import film, film_strip, judged_mask, side_by_side
+from ...report.pieces import figure, heading, key_figures, paragraph, table
+from ...report.plots import WHOLE, Axis, Series, curves
 from ._judging import COLOURS, FALSE_ALARM_RATE
 from ._street import StreetDemo, Way, street_comparison
 
@@ -27,7 +30,7 @@ def street_pictures(demo: StreetDemo) -> dict[str, list[AnyArray]]:
     ours, median = demo.ways[OURS], demo.ways[MEDIAN]
 
     def masks(way: Way) -> list[AnyArray]:
-        return [report.judged_mask(way.mask[frame], scene.masks[frame]) for frame in frames]
+        return [judged_mask(way.mask[frame], scene.masks[frame]) for frame in frames]
 
     return {
         "camera": [scene.frames[frame] for frame in frames],
@@ -52,13 +55,13 @@ def _opening(demo: StreetDemo) -> list[str]:
         "Robust PCA finds a street whose light may change, and the people and cars in front of it."
     )
     return [
-        report.heading("A film: who passes while the light changes?"),
-        report.paragraph(text),
-        report.key_figures(
+        heading("A film: who passes while the light changes?"),
+        paragraph(text),
+        key_figures(
             {
-                "of the moving pixels found by robust PCA": report.share(ours.score.recall),
-                "of what it marks is right": report.share(ours.score.precision),
-                "of what the median marks is right": report.share(median.score.precision),
+                "of the moving pixels found by robust PCA": share(ours.score.recall),
+                "of what it marks is right": share(ours.score.precision),
+                "of what the median marks is right": share(median.score.precision),
                 f"seconds for {len(demo.scene.frames)} frames": f"{ours.seconds:.1f}",
             }
         ),
@@ -68,17 +71,17 @@ def _opening(demo: StreetDemo) -> list[str]:
 def _film(demo: StreetDemo) -> list[str]:
     scene = demo.scene
     verdicts = (
-        [report.judged_mask(mask, truth) for mask, truth in zip(demo.ways[place].mask, scene.masks, strict=True)]
+        [judged_mask(mask, truth) for mask, truth in zip(demo.ways[place].mask, scene.masks, strict=True)]
         for place in (MEDIAN, OURS)
     )
     views = zip(scene.frames, *verdicts, strict=True)
-    pictures = [report.side_by_side(*view) for view in views]
+    pictures = [side_by_side(*view) for view in views]
     still = pictures[busy_frames(scene.masks)[0]]
     caption = (
         "Left, what the camera saw. Middle, what the median calls moving. Right, what robust PCA calls moving. "
         + COLOURS
     )
-    return [report.figure(report.film(pictures, still, "The film, and what moves in it by two ways"), caption)]
+    return [figure(film(pictures, still, "The film, and what moves in it by two ways"), caption)]
 
 
 def _strip(demo: StreetDemo, columns: dict[str, list[AnyArray]]) -> list[str]:
@@ -87,7 +90,7 @@ def _strip(demo: StreetDemo, columns: dict[str, list[AnyArray]]) -> list[str]:
         f"Five moments of the film (frames {', '.join(map(str, frames))}). The background of the median is the same "
         "picture all the time; that of robust PCA follows the light."
     )
-    return [report.figure(report.film_strip(columns, frames), caption)]
+    return [figure(film_strip(columns, frames), caption)]
 
 
 def _compared(demo: StreetDemo) -> list[str]:
@@ -101,7 +104,7 @@ def _compared(demo: StreetDemo) -> list[str]:
         "The last row, which knows the empty street, shows the best that is possible here. Getting ready took "
         f"{demo.compiling:.1f} s; the first time on a computer compiles, which takes some seconds."
     )
-    return [report.table(*street_comparison(demo)), report.paragraph(text)]
+    return [table(*street_comparison(demo)), paragraph(text)]
 
 
 def solved_section(demo: StreetDemo) -> list[str]:
@@ -121,10 +124,10 @@ def solved_section(demo: StreetDemo) -> list[str]:
         f"{demo.part.gap:.1e} means that no other answer has a cost lower by more than that share."
     )
     return [
-        report.heading("For those who want to know: what was solved, and how well"),
+        heading("For those who want to know: what was solved, and how well"),
         formula,
-        report.paragraph(problem),
-        report.paragraph(certificate),
+        paragraph(problem),
+        paragraph(certificate),
         f'<div class="plots">{_spectra(demo)}{_descent(demo)}</div>',
     ]
 
@@ -134,15 +137,15 @@ def _spectra(demo: StreetDemo) -> str:
     shown = min(30, n_frames)
     camera = np.linalg.svd(demo.scene.frames.reshape(n_frames, -1), compute_uv=False)[:shown]
     values = {"background": demo.part.singular_values[:shown], "camera": camera}
-    plot = report.curves(
-        [report.Series(name, range(1, len(found) + 1), found.tolist(), "dots") for name, found in values.items()],
-        x=report.Axis("number", steps=report.WHOLE),
-        y=report.Axis("singular value", log=True),
+    plot = curves(
+        [Series(name, range(1, len(found) + 1), found.tolist(), "dots") for name, found in values.items()],
+        x=Axis("number", steps=WHOLE),
+        y=Axis("singular value", log=True),
     )
-    return report.figure(plot, "Noise and passers-by give the film full rank; the background needs few patterns.")
+    return figure(plot, "Noise and passers-by give the film full rank; the background needs few patterns.")
 
 
 def _descent(demo: StreetDemo) -> str:
-    curve = report.Series("relative duality gap", range(1, len(demo.measures) + 1), demo.measures)
-    plot = report.curves([curve], x=report.Axis("iteration", steps=report.WHOLE), y=report.Axis("gap", log=True))
-    return report.figure(plot, "How far the answer is, at most, from the best one, after each iteration.")
+    curve = Series("relative duality gap", range(1, len(demo.measures) + 1), demo.measures)
+    plot = curves([curve], x=Axis("iteration", steps=WHOLE), y=Axis("gap", log=True))
+    return figure(plot, "How far the answer is, at most, from the best one, after each iteration.")

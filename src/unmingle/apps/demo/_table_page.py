@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from ... import report
 from ..._types import AnyArray
+from ...report.pictures import image, judged_mask
+from ...report.pieces import figure, heading, paragraph, table
+from ...report.plots import Axis, Series, curves
 from ._judging import COLOURS
 from ._readings import TableDemo, table_comparison
 
@@ -25,7 +27,7 @@ def table_pictures(demo: TableDemo) -> dict[str, AnyArray]:
     pictures = {
         "recorded": recorded,
         "expected": shades(demo.part.low_rank),
-        "flagged": report.judged_mask(demo.repairs[0].flags, demo.table.faults),
+        "flagged": judged_mask(demo.repairs[0].flags, demo.table.faults),
     }
     return {name: picture.swapaxes(0, 1).repeat(CELL, axis=0).repeat(2, axis=1) for name, picture in pictures.items()}
 
@@ -51,13 +53,13 @@ def table_section(demo: TableDemo) -> list[str]:
         "The table as a picture: one line for each sensor, time to the right. Above as recorded, with gaps in yellow; "
         "then what robust PCA expects; below the cells that it flags. " + COLOURS
     )
-    pictures = "".join(report.image(picture, f"the table, {name}") for name, picture in table_pictures(demo).items())
+    pictures = "".join(image(picture, f"the table, {name}") for name, picture in table_pictures(demo).items())
     return [
-        report.heading("A table: which readings are wrong, and what belongs into the gaps?"),
-        report.paragraph(text),
-        report.figure(f'<div class="stack">{pictures}</div>', caption),
-        report.table(*table_comparison(demo)),
-        report.paragraph(told),
+        heading("A table: which readings are wrong, and what belongs into the gaps?"),
+        paragraph(text),
+        figure(f'<div class="stack">{pictures}</div>', caption),
+        table(*table_comparison(demo)),
+        paragraph(told),
         *_one_sensor(demo),
     ]
 
@@ -69,14 +71,14 @@ def _one_sensor(demo: TableDemo) -> list[str]:
     time = np.arange(len(found)) / 24
     flags = demo.repairs[0].flags[:, sensor]
     recorded, expected = demo.table.values[:, sensor], demo.part.low_rank[:, sensor]
-    plot = report.curves(
+    plot = curves(
         [
-            report.Series("flagged", time[flags].tolist(), recorded[flags].tolist(), "dots"),
-            report.Series("expected", time.tolist(), expected.tolist()),
-            report.Series("recorded", time[~flags].tolist(), recorded[~flags].tolist(), "dots"),
+            Series("flagged", time[flags].tolist(), recorded[flags].tolist(), "dots"),
+            Series("expected", time.tolist(), expected.tolist()),
+            Series("recorded", time[~flags].tolist(), recorded[~flags].tolist(), "dots"),
         ],
-        x=report.Axis("days"),
-        y=report.Axis(demo.table.columns[sensor]),
+        x=Axis("days"),
+        y=Axis(demo.table.columns[sensor]),
         long=True,
     )
-    return [report.figure(plot, "One of the sensors: what it said, and what the others say it should have said.")]
+    return [figure(plot, "One of the sensors: what it said, and what the others say it should have said.")]

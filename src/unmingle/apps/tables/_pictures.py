@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._types import AnyArray
-from ...media import SizesDifferError, read_images
+from ...media import read_images
+from ...media.errors import SizesDifferError
 from ...report import png
 from ...store import write_atomically
 from ._apply import AppliedTable

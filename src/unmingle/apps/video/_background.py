@@ -14,7 +14,7 @@ from ...core.encoder.encoder import Encoder
 from ...core.solvers.projection import newton
 from ...kernels.video_detection import Scenery, frame_codes, zeros_for
 from ...kernels.video_learning import LearningState, learn_from_frame
-from ...media import middle_of
+from ...media.planes import middle_of
 from ._format import FrameFormat
 from ._start import NumbersOfCamera, first_background, noise_around
 

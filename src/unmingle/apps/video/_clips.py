@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...media import MediaError, WritingThread, open_writer
+from ...media import MediaError, open_writer
+from ...media.background import WritingThread
 from ._drawing import Place
 
 MARGIN = 1.0

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..._types import Float64Array
-from ...media import BLUE, RED, Planes, middle_of
+from ...media import Planes
+from ...media.planes import BLUE_SCALE, RED_SCALE, middle_of
 from ...report import clock
 from ._events import EventPlace
 
@@ -89,8 +90,8 @@ class _Paper:
             middle = middle_of(dtype)
             self.picture.luma[top:bottom, left:right] = luma.astype(dtype)
             rows, columns = slice(top // 2, (bottom + 1) // 2), slice(left // 2, (right + 1) // 2)
-            self.picture.chroma[0, rows, columns] = (middle + BLUE * (values[2] - luma)).astype(dtype)
-            self.picture.chroma[1, rows, columns] = (middle + RED * (values[0] - luma)).astype(dtype)
+            self.picture.chroma[0, rows, columns] = (middle + BLUE_SCALE * (values[2] - luma)).astype(dtype)
+            self.picture.chroma[1, rows, columns] = (middle + RED_SCALE * (values[0] - luma)).astype(dtype)
         else:
             self.picture[top:bottom, left:right] = (values if self.picture.ndim == 3 else luma).astype(dtype)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ...media import MediaError, WritingThread, open_writer
+from ...media import MediaError, open_writer
+from ...media.background import WritingThread
 from ._clips import Clips
 from ._drawing import Place, with_boxes
 from ._events import EventFinder

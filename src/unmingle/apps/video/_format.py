@@ -10,7 +10,8 @@ from ..._types import AnyArray, BoolArray, ByteArray
 from ..._validation import generator
 from ...kernels.video_learning import KNOWN
 from ...kernels.video_planes import planes_from_rgb, rgb_from_planes
-from ...media import Planes, check_pixels, described
+from ...media import Planes
+from ...media.pixels import check_pixels, describe_pixels
 
 Kind = Literal["grey", "colours", "planes"]
 
@@ -59,7 +60,7 @@ class FrameFormat:
     @property
     def words(self) -> str:
         """Size and kind in words."""
-        return described(np.broadcast_to(self.dtype.type(0), self.shape))
+        return describe_pixels(np.broadcast_to(self.dtype.type(0), self.shape))
 
     def fits(self, frame: Any) -> bool:
         """Whether a frame can be taken as it is; fractions are to be checked one by one."""

@@ -7,7 +7,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..._types import AnyArray
-from ...media import Planes, encode_jpeg
+from ...media import Planes
+from ...media.images import encode_jpeg
 from ._drawing import Place, with_boxes
 from ._events import COUNTING, Event
 from ._result import Separation

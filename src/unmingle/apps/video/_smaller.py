@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..._types import AnyArray
-from ...media import Frame, MediaError, Planes, to_grey
+from ...media import Frame, MediaError, Planes
+from ...media.pixels import to_grey
 from ._result import Box, Separation
 from ._stream import Stream
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..._validation import check_optional_count, check_positive
 from ...core.iterate import Callback, Progress
-from ...media import Frame, FrameSource, check_pixels, open_frames
+from ...media import Frame, FrameSource, open_frames
+from ...media.pixels import check_pixels
 from ._boxes import BoxTable
 from ._events import EventFinder, FrameStep
 from ._feed import AtAnyTime, Feed, InterruptGate, Playback

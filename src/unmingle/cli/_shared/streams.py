@@ -13,7 +13,9 @@ from ... import load, store
 from ..._types import BoolArray
 from ...apps.video import Stream
 from ...core.encoder.encoder import Encoder
-from ...media import IMAGE_RATE, Frame, read_image, read_pixels
+from ...media import Frame, read_image
+from ...media.frames import IMAGE_RATE
+from ...media.images import read_pixels
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from ..._numpy_files import DamagedError, map_npy
 from ..._types import AnyArray
 from ..._validation import require
 from ...apps.tables import TableError, framed, read_table
-from ...media import SizesDifferError, read_images
+from ...media import read_images
+from ...media.errors import SizesDifferError
 
 
 class Samples(NamedTuple):

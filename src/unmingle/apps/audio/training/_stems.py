@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...._types import AnyArray
-from ....media import MediaError, read_sound, sound_paths
+from ....media import MediaError, read_sound
+from ....media.sounds import sound_paths
 
 RATE = 16000
 """Samples a second that networks are trained with."""

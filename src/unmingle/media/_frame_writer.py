@@ -1,20 +1,22 @@
-"""What all writers of frames have in common: checks, times, writing aside, and keeping what is complete."""
+"""What all writers of frames have in common: checks, times, temporary names, and keeping what is complete."""
 
 import math
-import os
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from .._aside import Hold
-from ._errors import MediaError, cause
-from ._pixels import Pixels, check_pixels, described
-from ._planes import Planes
+from numpy.typing import ArrayLike
 
-DEFAULT_RATE = 25.0
-_LEAST_STEP = 1e-5
+from .._aside import Hold
+from .errors import MediaError, cause
+from .frames import IMAGE_RATE
+from .pixels import Pixels, check_pixels, describe_pixels
+from .planes import Planes
+
+_SMALLEST_STEP = 1e-5
+"""Seconds from one frame to the next, at least."""
 
 
 class Kept(NamedTuple):
@@ -28,8 +30,8 @@ class Kept(NamedTuple):
 class FrameWriter(ABC):
     """Writes frames of one size one after the other; used in a with statement, or closed at the end.
 
-    The file is written aside and takes its name when it is closed, also when the with statement is left by an error,
-    so that finished parts are kept; without any frame no file is left. If the disk is full or writing fails for another
+    The file has a temporary name until it is closed. It is also closed when the with statement is left by an error, so
+    that finished parts are kept; without any frame no file is left. If the disk is full or writing fails for another
     reason, what was complete is kept where that is possible; the error says where, and how many frames.
 
     Attributes
@@ -42,7 +44,7 @@ class FrameWriter(ABC):
 
     def __init__(self, path: Path, rate: float | None) -> None:
         self.path, self.n_written = path, 0
-        self._rate = rate or DEFAULT_RATE
+        self._rate = rate or IMAGE_RATE
         self._kind: str | None = None
         self._start, self._last = 0.0, -math.inf
         self._closed = False
@@ -53,14 +55,14 @@ class FrameWriter(ABC):
             raise MediaError(f"{path} cannot be written: another run is writing it; give it another name.") from error
         except OSError as error:
             self._claim.release()
-            raise MediaError(_unwritable(path, error)) from error
+            raise MediaError(_sentence_unwritable(path, error)) from error
         except MediaError:
             self._claim.release()
             raise
 
     _takes_planes = False
 
-    def write(self, pixels: Any, time: float | None = None) -> None:
+    def write(self, pixels: ArrayLike | Planes, time: float | None = None) -> None:
         """Write a frame.
 
         Parameters
@@ -69,8 +71,8 @@ class FrameWriter(ABC):
             Booleans, black and white; uint8; uint16, of which videos keep the upper 8 bits; or floating-point numbers
             from 0 to 1, of which videos and images keep 8 bits.
         time : float, optional
-            Seconds; by default so many frames in a second as the writer was opened with. A time that is not after
-            the one before is taken as a little after it.
+            Seconds; by default, frames follow each other at the rate that the writer was opened with. A time that is
+            not after the one before is taken as a little after it.
 
         Raises
         ------
@@ -83,7 +85,7 @@ class FrameWriter(ABC):
             pixels = pixels.to_rgb()
         name = f"Frame {self.n_written + 1} for {self.path.name}"
         picture: Any = pixels if isinstance(pixels, Planes) else check_pixels(pixels, name)
-        kind = described(picture)
+        kind = describe_pixels(picture)
         if self._kind is not None and kind != self._kind:
             raise MediaError(
                 f"{self.path.name} contains {self._kind}, but a frame has {kind}; write it to another file."
@@ -108,7 +110,7 @@ class FrameWriter(ABC):
             since = float(time) - self._start
         if not math.isfinite(since):
             raise MediaError(f"Frame {self.n_written + 1} for {self.path.name} has the time {time}; expected seconds.")
-        self._last = max(since, self._last + _LEAST_STEP)
+        self._last = max(since, self._last + _SMALLEST_STEP)
         return self._last
 
     def close(self) -> None:
@@ -135,7 +137,7 @@ class FrameWriter(ABC):
     def _failed(self, error: OSError) -> MediaError:
         """What to tell of a failure, once what was complete is safe."""
         try:
-            return MediaError(_unwritable(self.path, error, self._salvage()))
+            return MediaError(_sentence_unwritable(self.path, error, self._salvage()))
         finally:
             self._claim.release()
 
@@ -176,27 +178,7 @@ class FrameWriter(ABC):
         """After a failure, keep what was complete and say where, or leave nothing behind."""
 
 
-def aside(path: Path, end: str = "partial") -> Path:
-    """The name of a file while it is written."""
-    return path.with_name(f".{path.name}.{end}")
-
-
-def put_in_place(written: Path, path: Path) -> None:
-    """Give a file that was written aside its name."""
-    with written.open("rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(written, path)
-
-
-def check_folder(path: Path) -> None:
-    """Raise an error unless there is a folder for a new file."""
-    if not path.parent.is_dir():
-        raise MediaError(f"{path} cannot be written: the folder {path.parent} does not exist; create it first.")
-    if path.is_dir():
-        raise MediaError(f"{path} cannot be written: it is a folder; give it another name.")
-
-
-def _unwritable(path: Path, error: OSError, kept: Kept | None = None) -> str:
+def _sentence_unwritable(path: Path, error: OSError, kept: Kept | None = None) -> str:
     end = ""
     if kept:
         n = kept.n_frames

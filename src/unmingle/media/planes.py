@@ -3,11 +3,13 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from .._types import BoolArray, Float64Array
-from ._pixels import Pixels, to_grey
+from .pixels import LUMA_WEIGHTS, Pixels, to_grey
 
-BLUE, RED = 0.5 / (1.0 - 0.114), 0.5 / (1.0 - 0.299)
+_RED, _GREEN, _BLUE = LUMA_WEIGHTS
+BLUE_SCALE, RED_SCALE = 0.5 / (1.0 - _BLUE), 0.5 / (1.0 - _RED)
 """What B - Y and R - Y are multiplied by, so that they lie within half of the range."""
 
 
@@ -26,10 +28,10 @@ class Planes:
 
     __slots__ = ("height", "values", "width")
 
-    def __init__(self, values: Any, height: int, width: int) -> None:
+    def __init__(self, values: ArrayLike, height: int, width: int) -> None:
         self.values: Pixels = np.asarray(values).reshape(-1)
         self.height, self.width = int(height), int(width)
-        expected = n_values(self.height, self.width)
+        expected = count_values(self.height, self.width)
         if self.values.size != expected:
             raise ValueError(
                 f"values must hold {expected} numbers for {width} x {height} pixels, got {self.values.size}."
@@ -64,14 +66,14 @@ class Planes:
     def from_rgb(cls, pixels: Pixels) -> Self:
         """The planes of red, green and blue, (height, width, 3)."""
         height, width = pixels.shape[:2]
-        luma, values = to_grey(pixels), np.empty(n_values(height, width), dtype=pixels.dtype)
+        luma, values = to_grey(pixels), np.empty(count_values(height, width), dtype=pixels.dtype)
         planes = cls(values, height, width)
         planes.luma[:] = luma
         even = np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge").astype(np.float64)
         red, green, blue = np.moveaxis(even.reshape(*planes.chroma.shape[1:2], 2, -1, 2, 3).mean(axis=(1, 3)), -1, 0)
-        y = 0.299 * red + 0.587 * green + 0.114 * blue
+        y = _RED * red + _GREEN * green + _BLUE * blue
         middle = middle_of(pixels.dtype)
-        for plane, difference in zip(planes.chroma, (BLUE * (blue - y), RED * (red - y)), strict=True):
+        for plane, difference in zip(planes.chroma, (BLUE_SCALE * (blue - y), RED_SCALE * (red - y)), strict=True):
             plane[:] = _rounded(middle + difference, pixels.dtype)
         return planes
 
@@ -91,24 +93,24 @@ class Planes:
         """Red, green and blue, (height, width, 3)."""
         wide = self.chroma.astype(np.float64) - middle_of(self.dtype)
         blue, red = wide.repeat(2, axis=1).repeat(2, axis=2)[:, : self.height, : self.width] / np.array(
-            [[[BLUE]], [[RED]]]
+            [[[BLUE_SCALE]], [[RED_SCALE]]]
         )
         y = self.luma.astype(np.float64)
-        green = -(0.114 * blue + 0.299 * red) / 0.587
+        green = -(_BLUE * blue + _RED * red) / _GREEN
         return _rounded(y[..., None] + np.stack([red, green, blue], axis=2), self.dtype)
 
 
-def n_values(height: int, width: int) -> int:
+def count_values(height: int, width: int) -> int:
     """How many numbers the planes of a picture have."""
     return height * width + 2 * ((height + 1) // 2) * ((width + 1) // 2)
 
 
-def middle_of(dtype: Any) -> float:
+def middle_of(dtype: DTypeLike) -> float:
     """The number that stands for no colour: 128, 32768 or a half."""
     return 0.5 if np.dtype(dtype).kind == "f" else float((int(np.iinfo(dtype).max) + 1) // 2)
 
 
-def _rounded(values: Float64Array, dtype: Any) -> Pixels:
+def _rounded(values: Float64Array, dtype: DTypeLike) -> Pixels:
     if np.dtype(dtype).kind == "f":
         return np.clip(values, 0.0, 1.0).astype(dtype)
     return np.rint(np.clip(values, 0, np.iinfo(dtype).max)).astype(dtype)

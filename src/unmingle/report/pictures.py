@@ -1,18 +1,21 @@
 """Pictures, films and strips of them, inlined as data URIs."""
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._types import AnyArray, BoolArray, ByteArray, Float32Array
 from .._validation import require
+from .pieces import data_uri
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
 
 FALSE_ALARM, MISS = (0.94, 0.5, 0.2), (0.25, 0.55, 0.85)
-"""Orange and blue."""
+"""Red, green and blue of what a mask has wrong: orange for a false alarm, blue for a miss."""
 
 
 def pixels(picture: AnyArray) -> ByteArray:
@@ -23,7 +26,7 @@ def pixels(picture: AnyArray) -> ByteArray:
 def png(picture: AnyArray) -> bytes:
     """Return a picture in [0, 1], grey or with 3 or 4 channels in its last axis, as a PNG file."""
     buffer = BytesIO()
-    _image(picture).save(buffer, "PNG", optimize=True)
+    _to_pillow(picture).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
 
@@ -39,7 +42,7 @@ def photo(jpeg: bytes, description: str) -> str:
 
 def film(pictures: Sequence[AnyArray], still: AnyArray, description: str, *, frames_per_second: float = 12.0) -> str:
     """Return a moving picture in a loop; readers who ask their system for less motion see the still."""
-    first, *others = [_image(picture) for picture in pictures]
+    first, *others = [_to_pillow(picture) for picture in pictures]
     buffer = BytesIO()
     duration = round(1000.0 / frames_per_second)
     first.save(buffer, "WEBP", save_all=True, append_images=others, duration=duration, loop=0, quality=75, method=2)
@@ -83,13 +86,13 @@ def judged_mask(mask: BoolArray, truth: BoolArray) -> Float32Array:
 
 def side_by_side(*pictures: AnyArray, gap: int = 3) -> AnyArray:
     """Return pictures of the same height as one, with nothing (transparent pixels) between them."""
-    return _joined(pictures, gap, axis=1)
+    return _join(pictures, gap, axis=1)
 
 
 def contact_sheet(columns: Mapping[str, Sequence[AnyArray]], gap: int = 3) -> AnyArray:
     """Return the pictures of a film strip as one."""
     rows = zip(*columns.values(), strict=True)
-    return _joined([_joined(row, gap, axis=1) for row in rows], gap, axis=0)
+    return _join([_join(row, gap, axis=1) for row in rows], gap, axis=0)
 
 
 def titled_sheet(columns: Mapping[str, Sequence[AnyArray]], *, enlarge: int = 2, gap: int = 6) -> AnyArray:
@@ -98,8 +101,8 @@ def titled_sheet(columns: Mapping[str, Sequence[AnyArray]], *, enlarge: int = 2,
     The names are written as large as the narrowest column allows.
     """
     draw, fonts = require("PIL.ImageDraw", "cli"), require("PIL.ImageFont", "cli")
-    large = {name: [_enlarged(picture, enlarge) for picture in pictures] for name, pictures in columns.items()}
-    sheet = _image(contact_sheet(large, gap))
+    large = {name: [_enlarge(picture, enlarge) for picture in pictures] for name, pictures in columns.items()}
+    sheet = _to_pillow(contact_sheet(large, gap))
     widths = [pictures[0].shape[1] for pictures in large.values()]
     longest = max(fonts.load_default(16).getlength(name) for name in columns)
     size = max(1, int(min(16, 16 * min(widths) / longest)))
@@ -114,21 +117,16 @@ def titled_sheet(columns: Mapping[str, Sequence[AnyArray]], *, enlarge: int = 2,
     return np.asarray(paper) / 255.0
 
 
-def _enlarged(picture: AnyArray, factor: int) -> AnyArray:
+def _enlarge(picture: AnyArray, factor: int) -> AnyArray:
     return picture.repeat(factor, axis=0).repeat(factor, axis=1)
 
 
-def _image(picture: AnyArray) -> Any:
+def _to_pillow(picture: AnyArray) -> "PillowImage":
     return require("PIL.Image", "cli").fromarray(pixels(picture))
 
 
-def data_uri(media_type: str, content: bytes) -> str:
-    """Return the content of a file as an address that needs no file."""
-    return f"data:{media_type};base64,{b64encode(content).decode()}"
-
-
-def _joined(pictures: Sequence[AnyArray], gap: int, axis: int) -> AnyArray:
-    opaque = [_with_opacity(picture) for picture in pictures]
+def _join(pictures: Sequence[AnyArray], gap: int, axis: int) -> AnyArray:
+    opaque = [_add_opacity(picture) for picture in pictures]
     shape = list(opaque[0].shape)
     shape[axis] = gap
     nothing = np.zeros(shape, dtype=opaque[0].dtype)
@@ -136,7 +134,7 @@ def _joined(pictures: Sequence[AnyArray], gap: int, axis: int) -> AnyArray:
     return np.concatenate(pieces, axis=axis)
 
 
-def _with_opacity(picture: AnyArray) -> AnyArray:
+def _add_opacity(picture: AnyArray) -> AnyArray:
     """Return red, green, blue and opacity of a grey, a coloured or already such a picture."""
     if picture.ndim == 2:
         picture = np.repeat(picture[..., None], 3, axis=2)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unmingle.report import clock, counted, share
+from unmingle.report.numbers_in_words import clock, counted, share
 
 CLOCKS = {0.0: "0:00", 59.6: "1:00", 61.2: "1:01", 3725.0: "1:02:05"}
 

@@ -7,10 +7,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import AnyArray, BoolArray
-from ._shapes import check_same_shape
 
 Labels = Literal["binary", "cdnet"]
-CDNET_STILL, CDNET_NOT_SCORED, CDNET_MOVING = (0, 50), (85, 170), (255,)
+
+
+@dataclass(frozen=True)
+class CDnetLabels:
+    """What the grey values of the true masks of changedetection.net mean."""
+
+    still: tuple[int, ...] = (0, 50)
+    """Background, and hard shadow."""
+    not_scored: tuple[int, ...] = (85, 170)
+    """Outside the region of interest, and unknown."""
+    moving: tuple[int, ...] = (255,)
+    """Foreground."""
+
+
+CDNET = CDnetLabels()
 
 
 class FMeasure(NamedTuple):
@@ -45,7 +58,7 @@ class MaskCounts:
         """Count the entries of a mask; the parameters are those of `f_measure`."""
         mask, truth = np.asarray(mask, dtype=bool), np.asarray(truth)
         check_same_shape("mask", mask.shape, truth.shape)
-        moving, still = _moving_and_still(truth, labels)
+        moving, still = _split_labels(truth, labels)
         hits, false_alarms = int(np.count_nonzero(mask & moving)), int(np.count_nonzero(mask & still))
         return cls(
             true_positives=hits,
@@ -120,14 +133,14 @@ def f_measure(mask: ArrayLike, truth: ArrayLike, *, labels: Labels = "binary") -
     return MaskCounts.of(mask, truth, labels=labels).f_measure
 
 
-def _moving_and_still(truth: AnyArray, labels: Labels) -> tuple[BoolArray, BoolArray]:
+def _split_labels(truth: AnyArray, labels: Labels) -> tuple[BoolArray, BoolArray]:
     """Return which entries of the truth are scored as True, and which as False."""
     if labels == "binary":
         moving = truth.astype(bool)
         return moving, ~moving
     if labels != "cdnet":
         raise ValueError(f'labels must be "binary" or "cdnet"; got {labels!r}.')
-    moving, still, not_scored = (_is_one_of(truth, values) for values in (CDNET_MOVING, CDNET_STILL, CDNET_NOT_SCORED))
+    moving, still, not_scored = (_is_one_of(truth, values) for values in (CDNET.moving, CDNET.still, CDNET.not_scored))
     strange = ~(moving | still | not_scored)
     if strange.any():
         found = ", ".join(str(value) for value in np.unique(truth[strange])[:5])
@@ -137,3 +150,9 @@ def _moving_and_still(truth: AnyArray, labels: Labels) -> tuple[BoolArray, BoolA
 
 def _is_one_of(values: AnyArray, labels: tuple[int, ...]) -> BoolArray:
     return np.logical_or.reduce([values == label for label in labels])
+
+
+def check_same_shape(name: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """Raise an error unless a mask or a matrix has the shape of the true one."""
+    if shape != expected:
+        raise ValueError(f"{name} must have the shape of truth, {expected}; got {shape}.")

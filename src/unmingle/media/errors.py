@@ -26,7 +26,7 @@ class IncompleteError(MediaError):
 def cause(error: BaseException) -> str:
     """The cause of an error in a few words that can follow a colon."""
     words = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    if words == "Immediate exit requested":  # how FFmpeg calls it
+    if words == "Immediate exit requested":  # what FFmpeg calls it
         return "nothing came in time"
     words = words.strip().rstrip(".")
     return words[:1].lower() + words[1:]

@@ -1,16 +1,35 @@
-"""What all sources of frames have in common."""
+"""Frames one after the other: what they are, and what all sources of them have in common."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from threading import Event
 from types import TracebackType
-from typing import Self
+from typing import Any, Literal, NamedTuple, Self
 
-from ._decode import Colour
-from ._errors import MediaError
-from ._pixels import check_pixels, described, to_grey
-from ._planes import Planes
-from ._relay import Frame, Producer, Relay
+from .background import ReadingThread
+from .errors import MediaError
+from .pixels import Pixels, check_pixels, describe_pixels, to_grey
+from .planes import Planes
+
+IMAGE_RATE = 25.0
+"""Frames in a second where frames carry no times."""
+
+Colour = bool | Literal["planes"]
+"""Grey, red, green and blue, or brightness and half-sized planes of colour."""
+
+
+class Frame(NamedTuple):
+    """A picture and its time."""
+
+    time: float
+    """Seconds since the first frame of the source."""
+    pixels: Any
+    """(height, width) grey or (height, width, 3) red, green and blue, uint8, uint16, or float32 from 0 to 1; or
+    `Planes`."""
+
+
+Producer = Callable[[Event], Iterator[Frame]]
+"""Gives frames until there are no more or the event is set."""
 
 
 class FrameSource(Iterator[Frame]):
@@ -62,31 +81,31 @@ class FrameSource(Iterator[Frame]):
         self.start_time = start_time
         self._untimed, self._pace = untimed, 1.0
         self.name, self.rate, self.n_frames, self.live = name, rate, n_frames, live
-        self._relay: Relay | None = None
+        self._thread: ReadingThread[Frame] | None = None
         self._closed, self._stop = False, Event()
 
         def checked(stop: Event) -> Iterator[Frame]:
-            return _uniform(produce(stop), name, colour)
+            return _uniform_frames(produce(stop), name, colour)
 
         self._frames: Iterator[Frame] = iter(())
         if live or ahead:
-            self._relay = Relay(checked, newest=live, name=name)
+            self._thread = ReadingThread(checked, newest=live, name=name)
         else:
             self._frames = checked(self._stop)
 
     @property
     def dropped(self) -> int:
         """Frames of a live source that were passed over since newer ones came."""
-        return self._relay.dropped if self._relay else 0
+        return self._thread.dropped if self._thread else 0
 
     def __next__(self) -> Frame:
         if self._closed:
             raise StopIteration
-        time, pixels = self._relay.get() if self._relay else next(self._frames)
+        time, pixels = self._thread.get() if self._thread else next(self._frames)
         return Frame(time * self._pace, pixels)
 
     def retime(self, rate: float) -> None:
-        """Give so many frames in a second to a source whose frames carry no times."""
+        """Set how many frames there are in a second, for a source whose frames carry no times."""
         if not self._untimed or self.rate is None:
             self.close()
             raise MediaError(f"{self.name} has times of its own; a rate is for folders of images and for arrays.")
@@ -95,14 +114,14 @@ class FrameSource(Iterator[Frame]):
     def close(self) -> None:
         """Stop reading; there are no more frames."""
         self._end()
-        if self._relay:
-            self._relay.join()
+        if self._thread:
+            self._thread.join()
 
     def _end(self) -> None:
         self._closed = True
         self._stop.set()
-        if self._relay:
-            self._relay.stop()
+        if self._thread:
+            self._thread.stop()
 
     def __enter__(self) -> Self:
         return self
@@ -117,13 +136,15 @@ class FrameSource(Iterator[Frame]):
             self._end()
 
 
-def _uniform(frames: Iterator[Frame], name: str, colour: Colour) -> Iterator[Frame]:
+def _uniform_frames(frames: Iterator[Frame], name: str, colour: Colour) -> Iterator[Frame]:
     first: str | None = None
     for number, (time, given) in enumerate(frames, start=1):
-        pixels = given if isinstance(given, Planes) else check_pixels(given, f"Frame {number} of {name}")
+        pixels: Pixels | Planes = (
+            given if isinstance(given, Planes) else check_pixels(given, f"Frame {number} of {name}")
+        )
         if not colour and not isinstance(pixels, Planes):
             pixels = to_grey(pixels)
-        kind = described(pixels)
+        kind = describe_pixels(pixels)
         first = first or kind
         if kind != first:
             raise MediaError(

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from unmingle.report import WHOLE, Axis, Series, curves, style_sheet
+from unmingle.report.pieces import style_sheet
+from unmingle.report.plots import WHOLE, Axis, Series, curves
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda value: round(value, 6))
 POSITIVE = st.floats(1e-12, 1e12)

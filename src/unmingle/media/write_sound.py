@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from .._aside import Hold, hold
 from .._types import Float32Array
 from .._validation import check_count, check_positive, require
-from ._errors import MediaError, cause
-from ._writer import aside, check_folder, put_in_place
+from ._files import check_parent_folder, move_into_place, temporary_path
+from .errors import MediaError, cause
 
 Samples = Float32Array
 
@@ -89,8 +89,8 @@ class SoundWriter:
     """Writes blocks of samples one after the other; used in a with statement, or closed at the end.
 
     WAV holds float32 as it is, FLAC 24 bits; MP3, Ogg Vorbis and Opus are lossy, at a high quality. All but WAV hold
-    numbers from -1 to 1 only: larger ones are refused, never clipped. The file is written aside and takes its name when
-    it is closed; if the with statement is left by an error, or nothing was written, no file is left.
+    numbers from -1 to 1 only: larger ones are refused, never clipped. The file has a temporary name until it is
+    closed; if the with statement is left by an error, or nothing was written, no file is left.
 
     Parameters
     ----------
@@ -120,11 +120,11 @@ class SoundWriter:
         self.path, self.n_written = Path(fspath(path)), 0
         known = format_of(self.path.name, rate, n_channels)
         check_positive(gain, "gain")
-        check_folder(self.path)
-        self._aside, self._claim, self._closed = aside(self.path), Hold(None), False
+        check_parent_folder(self.path)
+        self._temporary, self._claim, self._closed = temporary_path(self.path), Hold(None), False
         try:
-            self._claim = hold(self._aside)
-            self._sink = _Sink(self._aside)
+            self._claim = hold(self._temporary)
+            self._sink = _Sink(self._temporary)
         except BlockingIOError as error:
             raise MediaError(
                 f"{self.path} cannot be written: another run is writing it; give it another name."
@@ -173,7 +173,7 @@ class SoundWriter:
             self._coder.close()
             self._sink.close()
             self._heed(self._sink.error)
-            put_in_place(self._aside, self.path)
+            move_into_place(self._temporary, self.path)
         except OSError as error:
             self._heed(error)
         except BaseException:
@@ -197,7 +197,7 @@ class SoundWriter:
         with suppress(OSError):
             self._sink.close()
         with suppress(OSError):
-            self._aside.unlink(missing_ok=True)
+            self._temporary.unlink(missing_ok=True)
         self._claim.release()
 
     def __enter__(self) -> Self:
@@ -271,7 +271,7 @@ class _Coder:
         self._file.close()
 
     def _checked(self, samples: ArrayLike) -> Samples:
-        block = as_block(samples, self._n_channels, self._name)
+        block = to_block(samples, self._n_channels, self._name)
         if self._gain != 1.0:
             block = block * np.float32(self._gain)
         self._n_bytes += block.nbytes
@@ -288,7 +288,7 @@ class _Coder:
         return block
 
 
-def as_block(samples: ArrayLike, n_channels: int, name: str) -> Samples:
+def to_block(samples: ArrayLike, n_channels: int, name: str) -> Samples:
     """Samples as a float32 array of shape (n, n_channels), or the sentence what is wrong with them."""
     block = np.asarray(samples, dtype=np.float32)
     block = block[:, None] if block.ndim == 1 else block

@@ -1,9 +1,19 @@
-"""Pages, text and tables; all text is escaped on the way in."""
+"""Pages, and the pieces of HTML they are made of: text, tables, figures, sounds; all text is escaped on the way in."""
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
+
+MEDIA_TYPES = {
+    ".flac": "audio/flac",
+    ".mp3": "audio/mpeg",
+    ".ogg": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".wav": "audio/wav",
+}
+"""Media types of sound files, by their suffixes."""
 
 
 @cache
@@ -57,3 +67,14 @@ def facts(pairs: Mapping[str, str]) -> str:
 def figure(content: str, caption: str) -> str:
     """Return a piece of the page with a caption below it."""
     return f"<figure>{content}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def player(sound: bytes, suffix: str, description: str) -> str:
+    """Return a player for the content of a sound file with such a suffix."""
+    source = data_uri(MEDIA_TYPES[suffix], sound)
+    return f'<audio controls preload="metadata" aria-label="{escape(description)}" src="{source}"></audio>'
+
+
+def data_uri(media_type: str, content: bytes) -> str:
+    """Return the content of a file as an address that needs no file."""
+    return f"data:{media_type};base64,{b64encode(content).decode()}"

@@ -1,21 +1,25 @@
-"""Image files to arrays."""
+"""Image files to arrays, and pictures to JPEG."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._types import AnyArray, Float32Array
 from .._validation import require
-from ._decode import Colour
-from ._errors import MediaError, SizesDifferError
-from ._folders import files_of
-from ._pixels import Pixels, check_extent, check_pixels, to_grey
+from ._files import list_files
+from .errors import MediaError, SizesDifferError
+from .frames import Colour
+from .pixels import Pixels, check_extent, check_pixels, to_bytes, to_grey
 
-Image = Float32Array
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
 
 IMAGE_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 """Names of files that count as images when a folder is read."""
@@ -34,7 +38,7 @@ class Images(NamedTuple):
     """The files they come from."""
 
 
-def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -> Image:
+def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -> Float32Array:
     """Read an image file as grey values from 0, black, to 1, white.
 
     Colours become their luma 0.299 R + 0.587 G + 0.114 B. Photographs are turned upright; transparency is ignored, and
@@ -57,8 +61,8 @@ def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -
         The file is missing or no readable image.
     """
     pillow = require("PIL.Image", "media")
-    with _opened(path) as image:
-        grey = _grey(pillow, image)
+    with _open_image(path) as image:
+        grey = _to_grey_image(pillow, image)
     if size is not None and (grey.height, grey.width) != size:
         grey = grey.resize(size[::-1], pillow.Resampling.BILINEAR)
     values = np.array(grey, dtype=np.float32)
@@ -68,8 +72,8 @@ def read_image(path: str | PathLike[str], size: tuple[int, int] | None = None) -
 
 
 @contextmanager
-def _opened(path: str | PathLike[str]) -> Iterator[Any]:
-    """An image of Pillow, turned upright; whatever fails until it is closed is told in one sentence."""
+def _open_image(path: str | PathLike[str]) -> Iterator["PillowImage"]:
+    """An image of Pillow, turned upright; whatever fails until it is closed becomes one sentence."""
     pillow, turning = require("PIL.Image", "media"), require("PIL.ImageOps", "media")
     if Path(path).exists() and not Path(path).is_file():
         raise MediaError(f"{path} is not a file; expected an image.")
@@ -88,7 +92,7 @@ def _opened(path: str | PathLike[str]) -> Iterator[Any]:
         ) from error
 
 
-def _grey(pillow: Any, image: Any) -> Any:
+def _to_grey_image(pillow: ModuleType, image: "PillowImage") -> "PillowImage":
     """Grey values as floating-point numbers, 1 for white."""
     white = _WHITE.get(image.mode)
     if image.mode in ("P", "PA"):  # colours in a table, one of which may be transparent
@@ -133,18 +137,18 @@ def read_images(folder: str | PathLike[str], size: tuple[int, int] | None = None
 
 def image_paths(folder: str | PathLike[str]) -> list[Path]:
     """The images of a folder, in the order of the numbers in their names."""
-    return files_of(folder, IMAGE_SUFFIXES, "images; expected files such as .png, .jpg or .tif")
+    return list_files(folder, IMAGE_SUFFIXES, "images; expected files such as .png, .jpg or .tif")
 
 
 def read_pixels(path: Path, colour: Colour) -> Pixels:
     """An image as it is stored, in 8 or 16 bits or as float32, grey unless colours are wanted and there."""
-    with _opened(path) as image:
+    with _open_image(path) as image:
         if image.mode in ("P", "PA"):
             image = image.convert("RGBA")
         if _has_wide_colours(path):
-            stored = _wide_colours(path)
+            stored = _read_wide_colours(path)
         elif image.mode in _WHITE:
-            stored = _stored(np.array(image))
+            stored = _narrow_integers(np.array(image))
         else:
             stored = np.array(image.convert("L" if image.mode in ("1", "L", "LA") else "RGB"))
     pixels = check_pixels(stored, str(path))
@@ -158,7 +162,7 @@ def _has_wide_colours(path: Path) -> bool:
     return start.startswith(b"\x89PNG") and start[24:25] == b"\x10" and start[25:26] in (b"\x02", b"\x06")
 
 
-def _wide_colours(path: Path) -> AnyArray:
+def _read_wide_colours(path: Path) -> AnyArray:
     av = require("av", "media")
     try:
         with av.open(f"file:{path}") as container:
@@ -168,13 +172,13 @@ def _wide_colours(path: Path) -> AnyArray:
         raise MediaError(f"{path} is damaged or not an image.") from error
 
 
-def _stored(values: AnyArray) -> AnyArray:
+def _narrow_integers(values: AnyArray) -> AnyArray:
     """Pillow's integers of 32 bits hold 16."""
     fits = values.dtype == np.int32 and values.min() >= 0 and values.max() <= 65535
     return values.astype(np.uint16) if fits else values
 
 
-def each_image(paths: Sequence[Path], colour: Colour) -> Iterator[Pixels]:
+def iterate_images(paths: Sequence[Path], colour: Colour) -> Iterator[Pixels]:
     """The images one by one, or the sentence that names the first of another size."""
     first: Pixels | None = None
     for path in paths:
@@ -189,3 +193,23 @@ def _check_size(image: Pixels, path: Path, first: Pixels, first_path: Path) -> N
     if image.shape[:2] != first.shape[:2]:
         sizes = [f"{picture.shape[1]} x {picture.shape[0]} pixels" for picture in (image, first)]
         raise SizesDifferError(f"{path} has {sizes[0]}, but {first_path.name} has {sizes[1]}.")
+
+
+def encode_jpeg(pixels: ArrayLike, quality: int = 80) -> bytes:
+    """A picture as the content of a JPEG file, for previews.
+
+    Parameters
+    ----------
+    pixels : array of shape (height, width) or (height, width, 3)
+        Booleans, uint8, uint16 or numbers from 0 to 1.
+    quality : int, default=80
+        From 1 to 95.
+
+    Returns
+    -------
+    bytes
+    """
+    content = BytesIO()
+    picture = to_bytes(check_pixels(pixels, "The picture"))
+    require("PIL.Image", "media").fromarray(picture).save(content, "JPEG", quality=quality)
+    return content.getvalue()

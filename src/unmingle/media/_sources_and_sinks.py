@@ -1,27 +1,28 @@
-"""Places that frames come from: files, folders, arrays, addresses, cameras."""
+"""Where frames come from and go to: files, folders, arrays, addresses, cameras, by their names."""
 
 import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
 from io import FileIO
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from select import select
 from threading import Event
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 from .._validation import check_positive, is_missing
-from ._arrays import IMAGE_RATE, from_array, from_numpy_file, timed
-from ._decode import Colour
-from ._errors import MediaError, cause
-from ._images import IMAGE_SUFFIXES, each_image, image_paths
-from ._live import is_always_live, open_camera, open_stream, without_password
-from ._relay import Frame
-from ._source import FrameSource
-from ._video import open_video, read_video
+from ._arrays import add_times, from_array, from_numpy_file
+from ._frame_writer import FrameWriter
+from ._live import hide_password, is_always_live, open_camera, open_stream
+from ._read_video import open_video, read_frames
+from ._write_files import ArrayWriter, FolderWriter
+from ._write_video import FORMATS, VideoWriter
+from .errors import MediaError, cause
+from .frames import IMAGE_RATE, Colour, Frame, FrameSource
+from .images import IMAGE_SUFFIXES, image_paths, iterate_images
 
 _FILMS = frozenset({".gif", ".webp"})
 """Image files that may hold a film."""
@@ -75,13 +76,13 @@ def open_frames(
     [(0.0, (3, 4)), (0.04, (3, 4))]
     """
     check_positive(timeout, "timeout")
-    opened = _opened(source, colour, live, timeout)
+    opened = _open_source(source, colour, live, timeout)
     if rate is not None:
         opened.retime(check_positive(rate, "rate"))
     return opened
 
 
-def _opened(source: Any, colour: Colour, live: bool, timeout: float) -> FrameSource:
+def _open_source(source: Any, colour: Colour, live: bool, timeout: float) -> FrameSource:
     match source:
         case bool():
             pass
@@ -90,9 +91,9 @@ def _opened(source: Any, colour: Colour, live: bool, timeout: float) -> FrameSou
         case np.ndarray():
             return from_array(source, "the array", colour, live)
         case str() | PathLike():
-            return _from_name(os.fspath(source), colour, live, timeout)
+            return _from_name(fspath(source), colour, live, timeout)
         case Iterable():
-            return FrameSource(lambda stop: timed(source), name="the source", colour=colour, live=live, ahead=False)
+            return FrameSource(lambda stop: add_times(source), name="the source", colour=colour, live=live, ahead=False)
     raise MediaError(f"A source of frames must be a path, an address, a camera or arrays, got {source!r}.")
 
 
@@ -103,7 +104,7 @@ def _from_name(name: str, colour: Colour, live: bool, timeout: float) -> FrameSo
     if scheme in _SCHEMES:
         if live or is_always_live(scheme):
             return open_stream(name, colour, timeout)
-        return _from_video(name, without_password(name), colour, live, timeout=timeout)
+        return _from_video(name, hide_password(name), colour, live, timeout=timeout)
     if name.startswith(("camera:", "/dev/video")):
         return open_camera(name, colour, timeout)
     if scheme and not Path(name).exists():
@@ -133,12 +134,12 @@ def _from_path(path: Path, colour: Colour, live: bool) -> FrameSource:
 def _from_video(place: Any, name: str, colour: Colour, live: bool, timeout: float | None = None) -> FrameSource:
     video = open_video(place, name, timeout=timeout, in_order=timeout is not None)
     facts: dict[str, Any] = {"rate": video.rate, "n_frames": video.n_frames, "start_time": video.start_time}
-    return FrameSource(lambda stop: read_video(video, colour, stop), name=name, colour=colour, live=live, **facts)
+    return FrameSource(lambda stop: read_frames(video, colour, stop), name=name, colour=colour, live=live, **facts)
 
 
 def _from_images(paths: list[Path], name: str, colour: Colour, live: bool) -> FrameSource:
     def frames(stop: Event) -> Iterator[Frame]:
-        return timed(each_image(paths, colour), copy=False)
+        return add_times(iterate_images(paths, colour), copy=False)
 
     facts: dict[str, Any] = {"rate": IMAGE_RATE, "n_frames": len(paths), "untimed": True}
     return FrameSource(frames, name=name, colour=colour, live=live, **facts)
@@ -147,7 +148,7 @@ def _from_images(paths: list[Path], name: str, colour: Colour, live: bool) -> Fr
 def _from_standard_input(colour: Colour, live: bool) -> FrameSource:
     if sys.stdin is None or sys.stdin.isatty():
         raise MediaError("Standard input gives no video; send one into it, such as: unmingle ... - < street.mkv")
-    file = _regular(sys.stdin)
+    file = _open_regular_file(sys.stdin)
     if file is not None:
         return _from_video(file, "standard input", colour, live)
     pipe = _Pipe(sys.stdin)
@@ -155,12 +156,12 @@ def _from_standard_input(colour: Colour, live: bool) -> FrameSource:
 
     def frames(stop: Event) -> Iterator[Frame]:
         pipe.stop = stop
-        return read_video(video, colour, stop)
+        return read_frames(video, colour, stop)
 
     return FrameSource(frames, name="standard input", colour=colour, rate=video.rate, live=live)
 
 
-def _regular(stream: Any) -> FileIO | None:
+def _open_regular_file(stream: TextIO) -> FileIO | None:
     """The file that a stream reads from its beginning, in which one can go back; None if it is no such file."""
     try:
         descriptor = stream.fileno()
@@ -171,12 +172,50 @@ def _regular(stream: Any) -> FileIO | None:
     return FileIO(descriptor, closefd=False)
 
 
+def open_writer(path: str | PathLike[str], *, rate: float | None = None) -> FrameWriter:
+    """Open a file or folder to write frames to, by its suffix.
+
+    Parameters
+    ----------
+    path : path
+        .mp4, .m4v, .mov or .mkv for a video of H.264, whose size is made even by repeating the edge; .npz for the
+        compressed arrays "frames" and "times"; without a suffix, a new or empty folder for images frame_000001.png,
+        frame_000002.png and so on.
+    rate : float, optional
+        Frames in a second, for frames that are written without their time; 25 by default.
+
+    Returns
+    -------
+    FrameWriter
+        To be closed, or used in a with statement.
+
+    Raises
+    ------
+    MediaError
+        There is no such kind of file, or it cannot be written.
+    """
+    target = Path(fspath(path))
+    if rate is not None:
+        check_positive(rate, "rate")
+    suffix = target.suffix.lower()
+    if suffix in FORMATS:
+        return VideoWriter(target, rate)
+    if suffix == ".npz":
+        return ArrayWriter(target, rate)
+    if not suffix:
+        return FolderWriter(target, rate)
+    kinds = ", ".join(sorted(FORMATS))
+    raise MediaError(
+        f"{target} cannot be written: videos are {kinds}, arrays .npz; a name without a suffix is a folder of images."
+    )
+
+
 class _Pipe:
     """Bytes as they come, without the locks of Python's buffers, which a waiting thread would never give back."""
 
     name = "standard input"
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self.stop = Event()
         self._buffer = stream.buffer
         try:

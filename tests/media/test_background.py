@@ -5,7 +5,8 @@ import threading
 import numpy as np
 import pytest
 
-from unmingle.media import MediaError, WritingThread, open_writer
+from unmingle.media import MediaError, open_writer
+from unmingle.media.background import WritingThread
 
 PICTURE = np.zeros((4, 6), np.uint8)
 

@@ -1,4 +1,4 @@
-"""Curves as inline SVG, in the classes of the style sheet."""
+"""Plots as inline SVG, in the classes of the style sheet."""
 
 import math
 import re
@@ -31,7 +31,7 @@ class Series:
     style: Literal["line", "marked", "dots", "area"] = "line"
 
 
-def _number(value: float, step: float) -> str:
+def _write_number(value: float, step: float) -> str:
     if abs(value) >= 1e7 or step < 1e-6:
         return f"{value:.12g}"
     digits = len(np.format_float_positional(step, trim="-").partition(".")[2])
@@ -49,7 +49,7 @@ class Axis:
     """Numbers that it covers, whatever the points."""
     steps: Sequence[float] = ()
     """Distances of marks to choose from, rising; by default 1, 2, 2.5 and 5 times powers of ten."""
-    words: Callable[[float, float], str] = _number
+    words: Callable[[float, float], str] = _write_number
     """What to write at a number, given the distance of marks as well."""
     marks: Sequence[tuple[float, str]] = ()
     """Where to have marks, and what to write there, in place of steps and words."""
@@ -95,21 +95,21 @@ def curves(
     (1, 2)
     """
     levels = levels or {}
-    across = _fitted(x, [*(v for s in series for v in s.x), *(v for band in bands for v in band)], 8 if long else 6)
-    up = _fitted(y, [*(v for s in series for v in s.y), *levels.values()], 5, outwards=True)
-    room = _Room(across, up, *((960, 300) if long else (480, 270)))
+    across = _fit_scale(x, [*(v for s in series for v in s.x), *(v for band in bands for v in band)], 8 if long else 6)
+    up = _fit_scale(y, [*(v for s in series for v in s.y), *levels.values()], 5, outwards=True)
+    layout = _Layout(across, up, *((960, 300) if long else (480, 270)))
     content = [
-        _labels(room),
-        *(_band(room, *band) for band in bands),
-        *(_level(room, height, kind) for height, kind in zip(levels.values(), cycle(LEVELS), strict=False)),
-        *reversed([_drawn(room, s, kind) for s, kind in zip(series, cycle(COLOURS), strict=False)]),
+        _draw_labels(layout),
+        *(_draw_band(layout, *band) for band in bands),
+        *(_draw_level(layout, height, kind) for height, kind in zip(levels.values(), cycle(LEVELS), strict=False)),
+        *reversed([_draw_series(layout, s, kind) for s, kind in zip(series, cycle(COLOURS), strict=False)]),
     ]
     description = escape(f"{y.label} over {x.label}" if x.label else y.label)
     plot = (
-        f'<svg class="plot{" long" if long else ""}" viewBox="0 0 {room.width} {room.height}" role="img" '
+        f'<svg class="plot{" long" if long else ""}" viewBox="0 0 {layout.width} {layout.height}" role="img" '
         f'aria-label="{description}">{"".join(content)}</svg>'
     )
-    return (f'<div class="wide">{plot}</div>' if long else plot) + _legend([s.name for s in series], list(levels))
+    return (f'<div class="wide">{plot}</div>' if long else plot) + _draw_legend([s.name for s in series], list(levels))
 
 
 def shades(picture: str, x: Axis, y: Axis, ends: tuple[float, float], description: str) -> str:
@@ -126,14 +126,14 @@ def shades(picture: str, x: Axis, y: Axis, ends: tuple[float, float], descriptio
     description : str
         For those who do not see it.
     """
-    room = _Room(_fitted(x, (0.0, ends[0]), 10), _fitted(y, (0.0, ends[1]), 4), 960, 260)
+    layout = _Layout(_fit_scale(x, (0.0, ends[0]), 10), _fit_scale(y, (0.0, ends[1]), 4), 960, 260)
     image = (
-        f'<image href="{picture}" x="{room.left}" y="{room.top}" width="{room.end - room.left}" '
-        f'height="{room.base - room.top}" preserveAspectRatio="none"/>'
+        f'<image href="{picture}" x="{layout.left}" y="{layout.top}" width="{layout.end - layout.left}" '
+        f'height="{layout.base - layout.top}" preserveAspectRatio="none"/>'
     )
     return (
-        f'<div class="wide"><svg class="plot long" viewBox="0 0 {room.width} {room.height}" role="img" '
-        f'aria-label="{escape(description)}">{_labels(room)}{image}</svg></div>'
+        f'<div class="wide"><svg class="plot long" viewBox="0 0 {layout.width} {layout.height}" role="img" '
+        f'aria-label="{escape(description)}">{_draw_labels(layout)}{image}</svg></div>'
     )
 
 
@@ -151,7 +151,7 @@ class _Scale:
         return (self.axis.place(value) - self.low) / (self.high - self.low)
 
 
-def _fitted(axis: Axis, values: Iterable[float], most: int, *, outwards: bool = False) -> _Scale:
+def _fit_scale(axis: Axis, values: Iterable[float], most: int, *, outwards: bool = False) -> _Scale:
     """Fit an axis to numbers, with about as many marks as fit; outwards: it begins and ends at marks."""
     places = [place for place in map(axis.place, (*axis.reaches, *values)) if math.isfinite(place)]
     low, high = min(places, default=0.0), max(places, default=1.0)
@@ -159,12 +159,12 @@ def _fitted(axis: Axis, values: Iterable[float], most: int, *, outwards: bool = 
         first = math.floor(low)
         last = max(math.ceil(high), first + 1)
         powers = range(first, last + 1, math.ceil((last - first) / 6))
-        return _Scale(axis, first, last, [(10.0**power, _power(power)) for power in powers])
+        return _Scale(axis, first, last, [(10.0**power, _write_power(power)) for power in powers])
     if high - low <= 1e-9 * max(abs(low), abs(high)):
         high = low + (abs(low) or 1.0)
     if axis.marks:
         return _Scale(axis, low, high, [(value, escape(words)) for value, words in axis.marks])
-    step = _step((high - low) / most, axis.steps)
+    step = _choose_step((high - low) / most, axis.steps)
     if outwards:
         low, high = step * math.floor(low / step + 1e-6), step * math.ceil(high / step - 1e-6)
     marks = [step * n for n in range(math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6) + 1)]
@@ -173,7 +173,7 @@ def _fitted(axis: Axis, values: Iterable[float], most: int, *, outwards: bool = 
     return _Scale(axis, low, high, [(mark, escape(axis.words(mark, step))) for mark in marks])
 
 
-def _step(least: float, steps: Sequence[float]) -> float:
+def _choose_step(least: float, steps: Sequence[float]) -> float:
     """The smallest of the steps that is not below the least; a multiple of the largest if all are."""
     if not steps:
         power = math.floor(math.log10(least))
@@ -181,19 +181,19 @@ def _step(least: float, steps: Sequence[float]) -> float:
     return next((step for step in steps if step >= least * (1 - 1e-6)), steps[-1] * math.ceil(least / steps[-1]))
 
 
-def _power(exponent: int) -> str:
+def _write_power(exponent: int) -> str:
     if -2 <= exponent <= 3:
         return f"{10.0**exponent:g}"
     return f'10<tspan dy="-5" font-size="9">{exponent}</tspan>'
 
 
-def _width(words: str) -> int:
+def _width_of(words: str) -> int:
     """About how many pixels words take."""
     return 7 * len(re.sub("<[^>]*>", "", words))
 
 
 @dataclass(frozen=True)
-class _Room:
+class _Layout:
     """Where everything is in the picture."""
 
     across: _Scale
@@ -205,7 +205,7 @@ class _Room:
 
     @property
     def left(self) -> int:
-        return 12 + max((_width(words) for _, words in self.up.marks), default=0)
+        return 12 + max((_width_of(words) for _, words in self.up.marks), default=0)
 
     @property
     def base(self) -> int:
@@ -214,7 +214,7 @@ class _Room:
     @property
     def end(self) -> int:
         last = self.across.marks[-1][1] if self.across.marks else ""
-        return self.width - max(self.right, _width(last) // 2)
+        return self.width - max(self.right, _width_of(last) // 2)
 
     def x(self, value: float) -> float:
         return round(self.left + self.across.share(value) * (self.end - self.left), 1)
@@ -223,37 +223,37 @@ class _Room:
         return round(self.base - self.up.share(value) * (self.base - self.top), 1)
 
 
-def _labels(room: _Room) -> str:
-    pieces = [f'<text x="0" y="10">{escape(room.up.axis.label)}</text>']
-    for value, words in room.up.marks:
-        y = room.y(value)
-        pieces.append(f'<line class="grid" x1="{room.left}" x2="{room.end}" y1="{y}" y2="{y}"/>')
-        pieces.append(f'<text x="{room.left - 8}" y="{y + 4}" text-anchor="end">{words}</text>')
+def _draw_labels(layout: _Layout) -> str:
+    pieces = [f'<text x="0" y="10">{escape(layout.up.axis.label)}</text>']
+    for value, words in layout.up.marks:
+        y = layout.y(value)
+        pieces.append(f'<line class="grid" x1="{layout.left}" x2="{layout.end}" y1="{y}" y2="{y}"/>')
+        pieces.append(f'<text x="{layout.left - 8}" y="{y + 4}" text-anchor="end">{words}</text>')
     pieces += [
-        f'<text x="{room.x(value)}" y="{room.base + 18}" text-anchor="middle">{words}</text>'
-        for value, words in room.across.marks
+        f'<text x="{layout.x(value)}" y="{layout.base + 18}" text-anchor="middle">{words}</text>'
+        for value, words in layout.across.marks
     ]
-    if room.across.axis.label:
-        name = escape(room.across.axis.label)
-        pieces.append(f'<text x="{room.end}" y="{room.height - 4}" text-anchor="end">{name}</text>')
+    if layout.across.axis.label:
+        name = escape(layout.across.axis.label)
+        pieces.append(f'<text x="{layout.end}" y="{layout.height - 4}" text-anchor="end">{name}</text>')
     return "".join(pieces)
 
 
-def _band(room: _Room, start: float, end: float) -> str:
-    left, right = room.x(start), room.x(end)
+def _draw_band(layout: _Layout, start: float, end: float) -> str:
+    left, right = layout.x(start), layout.x(end)
     return (
-        f'<rect class="area second" x="{left}" y="{room.top}" width="{max(1.5, round(right - left, 1))}" '
-        f'height="{room.base - room.top}"/>'
+        f'<rect class="area second" x="{left}" y="{layout.top}" width="{max(1.5, round(right - left, 1))}" '
+        f'height="{layout.base - layout.top}"/>'
     )
 
 
-def _level(room: _Room, height: float, kind: str) -> str:
-    y = room.y(height)
-    return f'<line class="{kind}" x1="{room.left}" x2="{room.end}" y1="{y}" y2="{y}"/>' if math.isfinite(y) else ""
+def _draw_level(layout: _Layout, height: float, kind: str) -> str:
+    y = layout.y(height)
+    return f'<line class="{kind}" x1="{layout.left}" x2="{layout.end}" y1="{y}" y2="{y}"/>' if math.isfinite(y) else ""
 
 
-def _drawn(room: _Room, series: Series, kind: str) -> str:
-    pairs = [(room.x(x), room.y(y)) for x, y in zip(series.x, series.y, strict=True)]
+def _draw_series(layout: _Layout, series: Series, kind: str) -> str:
+    pairs = [(layout.x(x), layout.y(y)) for x, y in zip(series.x, series.y, strict=True)]
     places = [(x, y) for x, y in pairs if math.isfinite(x) and math.isfinite(y)]
     dots = "".join(f'<circle class="{kind}" cx="{x}" cy="{y}" r="3.2"/>' for x, y in places)
     if series.style == "dots" or not places:
@@ -261,12 +261,12 @@ def _drawn(room: _Room, series: Series, kind: str) -> str:
     path = " ".join(f"{x},{y}" for x, y in places)
     line = f'<polyline class="line {kind}" style="fill:none" points="{path}"/>'
     if series.style == "area":
-        corners = f"{places[0][0]},{room.base} {path} {places[-1][0]},{room.base}"
+        corners = f"{places[0][0]},{layout.base} {path} {places[-1][0]},{layout.base}"
         return f'<polygon class="area {kind}" points="{corners}"/>{line}'
     return line + dots if series.style == "marked" else line
 
 
-def _legend(names: Sequence[str], levels: Sequence[str]) -> str:
+def _draw_legend(names: Sequence[str], levels: Sequence[str]) -> str:
     keys = [*zip(names, cycle(COLOURS), strict=False), *zip(levels, cycle(LEVELS), strict=False)]
     items = "".join(f'<i class="{kind}">{escape(name)}</i>' for name, kind in keys if name)
     return f'<p class="legend">{items}</p>' if items else ""

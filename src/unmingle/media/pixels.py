@@ -1,17 +1,21 @@
 """Checks and conversions of pixels: numbers of one of three types, from black to white."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._types import AnyArray, ByteArray
-from ._errors import MediaError
+from .errors import MediaError
+
+if TYPE_CHECKING:
+    from .planes import Planes
 
 Pixels = AnyArray
 
-_LUMA = (19595, 38470, 7471)
-"""0.299, 0.587 and 0.114 in units of 1 / 65536; they add up to one."""
-
+LUMA_WEIGHTS = (0.299, 0.587, 0.114)
+"""How much red, green and blue add to the brightness of a colour, as in films of standard definition (BT.601)."""
+_WHOLE_LUMA_WEIGHTS = (19595, 38470, 7471)
+"""The same in units of 1 / 65536; they add up to one."""
 
 MOST_NUMBERS = 2**27
 """Of a picture, with all its channels, that comes from a file: 134 million."""
@@ -30,7 +34,7 @@ def check_pixels(pixels: Any, name: str) -> Pixels:
     Booleans become 0 and 255, floating-point numbers float32; transparency is dropped. The array is C-contiguous and
     may be the given one.
     """
-    array = _as_array(pixels, name)
+    array = _to_array(pixels, name)
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[:, :, 0]
     if array.ndim == 3 and array.shape[2] == 4:
@@ -42,7 +46,7 @@ def check_pixels(pixels: Any, name: str) -> Pixels:
     return np.ascontiguousarray(_check_numbers(array, name))
 
 
-def _as_array(pixels: Any, name: str) -> Pixels:
+def _to_array(pixels: Any, name: str) -> Pixels:
     kind = type(pixels).__name__
     if hasattr(pixels, "pixels"):
         raise MediaError(f"{name} is a {kind}; give its .pixels.")
@@ -61,7 +65,7 @@ def _check_numbers(array: Pixels, name: str) -> Pixels:
         case "f", _:
             return _check_floats(array, name)
         case "i" | "u", _:
-            raise MediaError(_wrong_integers(array, name))
+            raise MediaError(_sentence_on_integers(array, name))
         case _:
             raise MediaError(f"{name} contains {array.dtype}; expected uint8, uint16 or numbers from 0 to 1.")
 
@@ -77,7 +81,7 @@ def _check_floats(array: Pixels, name: str) -> Pixels:
     return array.astype(np.float32, copy=False)
 
 
-def _wrong_integers(array: Pixels, name: str) -> str:
+def _sentence_on_integers(array: Pixels, name: str) -> str:
     low, high = int(array.min()), int(array.max())
     sentence = f"{name} contains {array.dtype} from {low} to {high}; expected uint8, uint16 or numbers from 0 to 1"
     if low >= 0 and high <= 65535:
@@ -90,9 +94,9 @@ def to_grey(pixels: Pixels) -> Pixels:
     if pixels.ndim == 2:
         return pixels
     if pixels.dtype == np.float32:
-        return np.minimum(pixels @ np.array([0.299, 0.587, 0.114], dtype=np.float32), np.float32(1.0))
+        return np.minimum(pixels @ np.array(LUMA_WEIGHTS, dtype=np.float32), np.float32(1.0))
     total = np.full(pixels.shape[:2], 32768, dtype=np.uint32)
-    for channel, weight in enumerate(_LUMA):
+    for channel, weight in enumerate(_WHOLE_LUMA_WEIGHTS):
         total += np.multiply(pixels[:, :, channel], np.uint32(weight), dtype=np.uint32)
     return (total >> np.uint32(16)).astype(pixels.dtype)
 
@@ -106,7 +110,7 @@ def to_bytes(pixels: Pixels) -> ByteArray:
     return np.rint(pixels * np.float32(255.0)).astype(np.uint8)
 
 
-def described(pixels: Any) -> str:
+def describe_pixels(pixels: "Pixels | Planes") -> str:
     """Size and kind in words, such as "320 x 240 grey pixels of uint8"."""
     height, width = pixels.shape[:2]
     return f"{width} x {height} {'grey' if pixels.ndim == 2 else 'colour'} pixels of {pixels.dtype}"
