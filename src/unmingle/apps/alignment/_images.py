@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._types import AnyArray, Float32Array
-from ...media import MediaError, image_paths, read_pixels
+from ...media import MediaError
+from ...media.images import image_paths, read_pixels
 
 _WHITE = {"uint8": 255.0, "uint16": 65535.0}
 """The largest number of each type of pixels."""
