@@ -109,6 +109,13 @@ def test_young_video_stream_with_more_frames_than_it_waits_for_is_refused(tmp_pa
         unmingle.load(tmp_path / "s.safetensors")
 
 
+def test_components_beyond_measure_beside_the_noise_are_refused():
+    model = unmingle.RobustPCA(2, debias=True).fit(rows())
+    model.cells_ = model.cells_._replace(components=1e200 * model.cells_.components)
+    with pytest.raises(ValueError, match="too large beside the noise of its columns"):
+        model.decompose(rows(), debias=True)
+
+
 def test_sound_stream_is_as_before_a_block_it_refuses(tmp_path):
     stream = audio.Stream(8000, method=audio.Adaptive(2))
     rng = np.random.default_rng(0)

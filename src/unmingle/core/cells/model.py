@@ -84,7 +84,10 @@ class CellModel(NamedTuple):
         """
         q = len(self.components)
         own = self.components / self.noise
-        moments = (w @ _products(own)).reshape(len(x), q, q)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments = (w @ _products(own)).reshape(len(x), q, q)
+        if not np.isfinite(moments).all():
+            raise ValueError("The components of this model are too large beside the noise of its columns.")
         sides = (w * (x / self.noise)) @ own.T
         if not self.nonnegative:
             C = np.linalg.inv(regularised(moments + np.eye(q)))
