@@ -14,7 +14,7 @@ from .tails import TailLaws
 
 
 @dataclass(frozen=True)
-class _Noise:
+class _ColumnNoise:
     """How the noise of a column is measured, and how small it may be."""
 
     clip: float = 3.0
@@ -33,7 +33,7 @@ class _Noise:
 
 
 @dataclass(frozen=True)
-class _Choice:
+class _ComponentChoice:
     """How the number of components is chosen, and when data count as free of noise."""
 
     trial_rounds: int = 2
@@ -46,7 +46,7 @@ class _Choice:
     """Codes whose variance is below this share of their mean square are one number and rounding."""
 
 
-_NOISE, _CHOICE = _Noise(), _Choice()
+_NOISE, _CHOICE = _ColumnNoise(), _ComponentChoice()
 _WITHIN = _NOISE.clipped_spread
 _NO_LAWS = TailLaws(np.zeros(0), np.zeros(0))
 

@@ -12,7 +12,7 @@ from .norms import gram_of_shorter_side
 
 
 @dataclass(frozen=True)
-class _Limits:
+class _ThresholdingLimits:
     """Where rounding, or a filter without use, calls for another way to the same singular values."""
 
     least_from_squares: float = 1e-7
@@ -27,7 +27,7 @@ class _Limits:
     """Up to this growth in each step of the polynomial, directions far above can be kept out of it."""
 
 
-_LIMITS = _Limits()
+_LIMITS = _ThresholdingLimits()
 
 
 def orthonormal(A: Array) -> Array:

@@ -13,7 +13,7 @@ from .splitting import Split
 
 
 @dataclass(frozen=True)
-class _Timing:
+class _CertificateTiming:
     """When iterates are looked at, before the schedule learns from the first look how the gap falls."""
 
     cheap_entries: int = 2**15
@@ -27,7 +27,7 @@ class _Timing:
     """A pursuit is looked at when its relative residual has come down to this share of the tolerance."""
 
 
-_TIMING = _Timing()
+_TIMING = _CertificateTiming()
 _LEAST_RESIDUAL = {"float32": 1e-6, "float64": 1e-14}
 """What the relative residual of a pursuit can come down to in each precision."""
 

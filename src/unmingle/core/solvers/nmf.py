@@ -14,7 +14,7 @@ from .nonnegative import nonnegative_newton
 
 
 @dataclass(frozen=True)
-class _Start:
+class _NmfStart:
     """What the first codes and components are made from."""
 
     gap: float = 0.1
@@ -26,7 +26,7 @@ class _Start:
 
 
 @dataclass(frozen=True)
-class _Anderson:
+class _AndersonRules:
     """When Anderson's extrapolation takes over from momentum, and what it looks at."""
 
     sweeps: int = 5
@@ -37,7 +37,7 @@ class _Anderson:
     """This share of the trace of its system is added to it, lest it be singular."""
 
 
-_START, _ANDERSON = _Start(), _Anderson()
+_START, _ANDERSON = _NmfStart(), _AndersonRules()
 _ROUNDS = 4
 """Codes, and components, go down this many times for one look at the data."""
 

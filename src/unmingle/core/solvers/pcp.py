@@ -15,7 +15,7 @@ from .splitting import Split, is_high, splitting_iterates
 
 
 @dataclass(frozen=True)
-class _PenaltyRules:
+class _PursuitPenalty:
     """How the penalty mu follows the residuals: it grows while the dual one keeps up with the primal one."""
 
     growth: float = 1.5
@@ -31,7 +31,7 @@ class _PenaltyRules:
 
 
 @dataclass(frozen=True)
-class _Moving:
+class _MultiplierMoves:
     """How a multiplier is moved onto the optimality conditions, for a better bound, `_moved_onto_conditions`."""
 
     rounds: int = 40
@@ -44,7 +44,7 @@ class _Moving:
     """A multiplier farther away than this many times the residual is not used."""
 
 
-_PENALTY, _MOVING = _PenaltyRules(), _Moving()
+_PENALTY, _MOVING = _PursuitPenalty(), _MultiplierMoves()
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class _HighRank:
 
 
 @dataclass(frozen=True)
-class _Balancing:
+class _PenaltyBalancing:
     """How the penalty rho of the splitting follows the residuals, `AdaptivePenalty`."""
 
     every: int = 5
@@ -49,7 +49,7 @@ class _Balancing:
     """rho changes by this power of what the share is off; the share falls about as rho to the power 3/2."""
 
 
-_HIGH, _BALANCING = _HighRank(), _Balancing()
+_HIGH, _BALANCING = _HighRank(), _PenaltyBalancing()
 _RELAXATION = 1.8
 """Over-relaxation of a step, below 2."""
 _ROWS_OF_STEP = 12
