@@ -37,7 +37,7 @@ class Problem:
         units = Units.of(self.X)
         return units.to_units(self.X), units
 
-    def minimise(self, penalties: tuple[float | None, Any], method: str) -> Decomposition:
+    def minimise(self, penalties: tuple[float | None, float | Array | None], method: str) -> Decomposition:
         """Solve (2) or (4), by a method of `ITERATES`."""
         X, units = self._scaled()
         (rank_penalty, outlier_penalty), start = self._resolve(X, units, penalties)
@@ -65,7 +65,7 @@ class Problem:
             n_iter=result.n_iter, converged=converged,
         )  # fmt: skip
 
-    def pursue(self, outlier_penalty: Any, eps: float) -> Decomposition:
+    def pursue(self, outlier_penalty: float | Array | None, eps: float) -> Decomposition:
         """Solve (1)."""
         X, units = self._scaled()
         if outlier_penalty is None:
@@ -89,8 +89,8 @@ class Problem:
         )  # fmt: skip
 
     def _resolve(
-        self, X: Array, units: Units, penalties: tuple[float | None, Any]
-    ) -> tuple[tuple[float, Any], LowRank | None]:
+        self, X: Array, units: Units, penalties: tuple[float | None, float | Array | None]
+    ) -> tuple[tuple[float, float | Array], LowRank | None]:
         """The penalties, and where to start if both follow from the noise."""
         rank_penalty, outlier_penalty = penalties
         if rank_penalty is None:
@@ -116,7 +116,13 @@ class Problem:
         return found.state.low_rank.astype(X.dtype)
 
     def _answer(
-        self, low_rank: LowRank, outliers: Array, units: Units, rank_penalty: float, outlier_penalty: Any, **facts: Any
+        self,
+        low_rank: LowRank,
+        outliers: Array,
+        units: Units,
+        rank_penalty: float,
+        outlier_penalty: float | Array,
+        **facts: Any,
     ) -> Decomposition:
         codes, components = fix_signs(*low_rank.balanced())
         return Decomposition(
@@ -130,7 +136,7 @@ class Problem:
             **facts,
         )
 
-    def _zero(self, rank_penalty: float, outlier_penalty: Any) -> Decomposition:
+    def _zero(self, rank_penalty: float, outlier_penalty: float | Array) -> Decomposition:
         n, m = self.X.shape
         nothing = LowRank.zero(n, m, self.X.dtype)
         return self._answer(
@@ -150,7 +156,7 @@ def warn_unfinished(n_iter: int, tol: float, name: str, value: float, *, depth: 
     )
 
 
-def penalty_per_feature(outlier_penalty: Any, X: Array) -> Array:
+def penalty_per_feature(outlier_penalty: float | Array, X: Array) -> Array:
     """The outlier penalty as a vector of the dtype of X."""
     with np.errstate(over="ignore"):
         return np.broadcast_to(np.asarray(outlier_penalty), X.shape[1:]).astype(X.dtype)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import inf, isnan, log, nan, sqrt
-from typing import Any
 
 from ..._types import Array
 from ..objective import Certificate, certify_splitting, certify_unconstrained, nonnegative_stationarity, stationarity
@@ -47,7 +46,7 @@ class GapCriterion:
             patience=_TIMING.sweeps,
             step=_TIMING.step_per_gap * tol * lam_star,
         )
-        self._seen: tuple[Any, Any] = (None, None)
+        self._seen: tuple[Sweep, Certificate] | None = None
 
     def __call__(self, sweep: Sweep) -> float:
         """The measure of an iterate."""
@@ -62,7 +61,7 @@ class GapCriterion:
 
     def certify(self, sweep: Sweep) -> Certificate:
         """The certificate of an iterate, with the best bound so far."""
-        if self._seen[0] is not sweep:
+        if self._seen is None or self._seen[0] is not sweep:
             self._seen = sweep, self._schedule.with_best_bound(self._certified(sweep))
         return self._seen[1]
 
@@ -84,7 +83,7 @@ class PursuitCriterion:
         self._X, self._lam, self._eps = X, lam, eps
         self._residual = max(_TIMING.residual_per_tol * tol, _LEAST_RESIDUAL[X.dtype.name])
         self._schedule = CertificateSchedule(tol, always=X.size <= _TIMING.cheap_entries)
-        self._seen: tuple[Any, Any] = (None, None)
+        self._seen: tuple[Pursuit | Split, Certificate] | None = None
 
     def __call__(self, pursuit: Pursuit | Split) -> float:
         """The measure of an iterate."""
@@ -98,7 +97,7 @@ class PursuitCriterion:
 
     def certify(self, pursuit: Pursuit | Split) -> Certificate:
         """The certificate of an iterate, with the best bound so far."""
-        if self._seen[0] is not pursuit:
+        if self._seen is None or self._seen[0] is not pursuit:
             certificate = certify_pursuit(self._X, pursuit, self._lam, self._eps)
             self._seen = pursuit, self._schedule.with_best_bound(certificate)
         return self._seen[1]

@@ -7,9 +7,9 @@ span of the last components they look at.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..._types import Array
 from ...kernels.matrix import huber_sums, huber_sweep
@@ -52,7 +52,7 @@ class Sweep:
     split: Split | None = None
     """Where the rank is high, the iterate of the splitting that took over."""
 
-    def astype(self, dtype: Any) -> "Sweep":
+    def astype(self, dtype: DTypeLike) -> "Sweep":
         """The same iterate in another precision."""
         split = None if self.split is None else self.split.astype(dtype)
         return Sweep(self.low_rank.astype(dtype), self.step, self.settled, split)
@@ -88,7 +88,7 @@ def proximal_iterates(
     lam : array of shape (m,)
         Outlier penalty of each feature, of the dtype of X.
     n_components : int, optional
-        Keep no more than so many singular values: then the problem is (4), no longer convex.
+        Keep at most this number of singular values: then the problem is (4), no longer convex.
     rng : Generator
         Starts the first SVD.
     start : LowRank, optional

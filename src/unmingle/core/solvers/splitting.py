@@ -8,9 +8,10 @@ Lobby), faces (Yale, Frey, ORL), two spectrograms and a made matrix. Escalator, 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import exp, inf, log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..._types import Array
 from ...kernels.matrix import splitting_sweep
@@ -79,7 +80,7 @@ class Split(NamedTuple):
     expected: float = inf
     """About the relative gap of the iterate before, were the spectral norm of its multiplier small enough."""
 
-    def astype(self, dtype: Any) -> "Split":
+    def astype(self, dtype: DTypeLike) -> "Split":
         """The same iterate in another precision."""
         return self._replace(low_rank=self.low_rank.astype(dtype), point=self.point.astype(dtype))
 
@@ -180,7 +181,7 @@ def splitting_iterates(
         previous, low_rank = low_rank, gram_threshold(point, lam_star / balance.rho)
         step = _distance(low_rank, previous)
         yield Split(low_rank, step, point, balance.rho, expected)
-        change = balance.balance(_ratio(apart, np.linalg.norm(low_rank.values)), _ratio(step, size))
+        change = balance.balance(_ratio(apart, float(np.linalg.norm(low_rank.values))), _ratio(step, size))
         if work.refine(step, low_rank, softness + 1 / balance.rho):
             point, low_rank = point.astype(X.dtype), low_rank.astype(X.dtype)
         apart, size, cost, gap, clipped = splitting_sweep(
@@ -191,7 +192,7 @@ def splitting_iterates(
         expected = _ratio(gap + abs(clipped), cost + lam_star * float(np.sum(low_rank.values, dtype=np.float64)))
 
 
-def _ratio(part: float, whole: Any) -> float:
+def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole > 0 else inf
 
 
