@@ -355,13 +355,13 @@ def nonnegative_stationarity(X: Array, components: Array, codes: Array, lam_star
         np.nan_to_num(misfit, copy=False, nan=0.0)
         into_codes[rows] = misfit @ components.T
         into_components += codes[rows].T @ misfit
-    slope = _uphill(codes, into_codes, scale, np.sum(components**2, axis=1, dtype=np.float64))
-    slope += _uphill(components.T, into_components.T, scale, np.sum(codes**2, axis=0, dtype=np.float64))
+    slope = _squared_slope(codes, into_codes, scale, np.sum(components**2, axis=1, dtype=np.float64))
+    slope += _squared_slope(components.T, into_components.T, scale, np.sum(codes**2, axis=0, dtype=np.float64))
     size = np.sum(codes**2, dtype=np.float64) + np.sum(components**2, dtype=np.float64)
     return float(np.sqrt(slope / size)) / scale if size > 0 else 0.0
 
 
-def _uphill(factor: Array, image: Array, lam_star: float, squares: Array) -> float:
+def _squared_slope(factor: Array, image: Array, lam_star: float, squares: Array) -> float:
     """||c (V - max(V - g / c, 0))||^2 = sum of min(c v, g)^2 for one factor, its gradient being lam_* v - image."""
     wide = factor.astype(np.float64)
     return float(np.sum(np.minimum((squares + lam_star) * wide, lam_star * wide - image) ** 2))

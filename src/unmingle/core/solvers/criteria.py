@@ -177,13 +177,13 @@ class CertificateSchedule:
     def take(self, value: float, step: float, expected: float = nan) -> float:
         """Take in a measure and give it back."""
         self._before = self._last
-        return self._judged(value, step, expected)
+        return self._judge(value, step, expected)
 
     def settle_for(self, measure: float, step: float) -> float:
         """The same, where another measure will do as well."""
-        return self._judged(min(self._last[1], measure), step)
+        return self._judge(min(self._last[1], measure), step)
 
-    def _judged(self, value: float, step: float, expected: float = nan) -> float:
+    def _judge(self, value: float, step: float, expected: float = nan) -> float:
         self._last = (self._age, value)
         self._due = self._age + self._wait()
         if value > 0:

@@ -170,7 +170,7 @@ def _sweeps(
     """
     n, m = X.shape
     level, work = starting_level(X, lam) if start is None else 1.0, MixedPrecisionData(X, lam)
-    cleaned = _cleaned(work, level, start)
+    cleaned = _first_cleaned(work, level, start)
     subspace = WarmSubspace(cleaned, 10 if at_most is None else at_most, oversampling, rng)
     product = cleaned @ subspace.basis
     low_rank = LowRank.zero(n, m, cleaned.dtype)
@@ -214,7 +214,7 @@ def _sweeps(
         yield Sweep(split.low_rank, split.step, True, split)
 
 
-def _cleaned(work: MixedPrecisionData, level: float, start: LowRank | None) -> Array:
+def _first_cleaned(work: MixedPrecisionData, level: float, start: LowRank | None) -> Array:
     """What is thresholded first: Y + clip(X - Y, -level lam, level lam) at the start, or at 0."""
     cleaned = empty_unaliased(work.X.shape, work.X.dtype)
     lam = cleaned.dtype.type(level) * work.lam

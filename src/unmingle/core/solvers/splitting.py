@@ -179,7 +179,7 @@ def splitting_iterates(
     expected = inf
     while True:
         previous, low_rank = low_rank, gram_threshold(point, lam_star / balance.rho)
-        step = _distance(low_rank, previous)
+        step = _step_length(low_rank, previous)
         yield Split(low_rank, step, point, balance.rho, expected)
         change = balance.balance(_ratio(apart, float(np.linalg.norm(low_rank.values))), _ratio(step, size))
         if work.refine(step, low_rank, softness + 1 / balance.rho):
@@ -196,7 +196,7 @@ def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole > 0 else inf
 
 
-def _distance(one: LowRank, other: LowRank) -> float:
+def _step_length(one: LowRank, other: LowRank) -> float:
     """About the Frobenius norm of the difference, from some rows; what is alike does not cancel in sums."""
     rows = slice(None, None, max(1, len(one.left) // _ROWS_OF_STEP))
     apart = one.scaled_left[rows] @ one.right
