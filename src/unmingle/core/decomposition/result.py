@@ -94,7 +94,7 @@ class Decomposition:
         """(n, m): deviation of each cell from what the other cells tell of it, in standard deviations of its column.
 
         Positive where a cell is larger than expected; 0 where it is missing. Found by
-        `unmingle.core.cells.refit.refit_cells`.
+        `unmingle.core.refit_cells`.
         """
         return self._like_input(self._refitted.deviations.astype(self._X.dtype))
 

@@ -8,7 +8,7 @@ Lobby), faces (Yale, Frey, ORL), two spectrograms and a made matrix. Escalator, 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import exp, inf, log, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -181,7 +181,7 @@ def splitting_iterates(
         previous, low_rank = low_rank, gram_threshold(point, lam_star / balance.rho)
         step = _step_length(low_rank, previous)
         yield Split(low_rank, step, point, balance.rho, expected)
-        change = balance.balance(_ratio(apart, float(np.linalg.norm(low_rank.values))), _ratio(step, size))
+        change = balance.balance(_ratio(apart, np.linalg.norm(low_rank.values)), _ratio(step, size))
         if work.refine(step, low_rank, softness + 1 / balance.rho):
             point, low_rank = point.astype(X.dtype), low_rank.astype(X.dtype)
         apart, size, cost, gap, clipped = splitting_sweep(
@@ -192,7 +192,8 @@ def splitting_iterates(
         expected = _ratio(gap + abs(clipped), cost + lam_star * float(np.sum(low_rank.values, dtype=np.float64)))
 
 
-def _ratio(part: float, whole: float) -> float:
+def _ratio(part: float, whole: float | np.floating[Any]) -> float:
+    """Part over whole, in the precision of the whole."""
     return float(part / whole) if whole > 0 else inf
 
 
