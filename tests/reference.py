@@ -42,6 +42,14 @@ def unconstrained(X, lam_star, lam):
     return value, L.value
 
 
+def unconstrained_groups(X, lam_star, lam, groups):
+    """Minimum of (2) with lam ||o_ig|| for each row i and group g of columns, and its low-rank part."""
+    L, noise, outliers = _parts(X)
+    fit = 0.5 * cp.sum_squares(noise) + lam_star * cp.normNuc(L)
+    lengths = [cp.sum(cp.norm(outliers[:, np.flatnonzero(groups == g)], 2, axis=1)) for g in np.unique(groups)]
+    return _solve(fit + lam * cp.sum(cp.hstack(lengths))), L.value
+
+
 def projection(x, components, lam_star, lam, *, nonnegative_codes=False, nonnegative_outliers=False):
     """Minimum of (5) for one sample and its code."""
     s, o = cp.Variable(len(components), nonneg=nonnegative_codes), cp.Variable(len(x), nonneg=nonnegative_outliers)

@@ -48,7 +48,7 @@ Model = TypeVar("Model", bound=Distributable)
 
 
 @dataclass(frozen=True)
-class _Passes:
+class _PassSizes:
     """How much of the work is done at once in a pass over the data."""
 
     fan_in: int = 8
@@ -61,7 +61,7 @@ class _Passes:
     """The rows of the start are spread over this many chunks at least."""
 
 
-_PASSES = _Passes()
+_PASSES = _PassSizes()
 _EXACT = {"float64": 1e-12, "float32": 1e-6}
 """Relative gap to which samples are encoded, in each precision."""
 _INFINITE = "X contains infinity; replace it, by NaN if the entry is to count as missing."

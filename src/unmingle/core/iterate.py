@@ -13,12 +13,12 @@ State = TypeVar("State")
 
 @dataclass(frozen=True)
 class Progress:
-    """How far some work has come: what every callback is told."""
+    """How far some work has come: what every callback is given."""
 
     done: int
     """Iterations, steps, samples or whatever the work consists of."""
     total: int | None
-    """How many of them there are at most; None if nobody knows."""
+    """How many of them there are at most; None if that is not known."""
     measure: float = math.nan
     """What is to become small, as it was last known: an optimality measure, or the cost of training."""
     tol: float = math.nan
@@ -60,7 +60,7 @@ def run(
     tol : float
         Stop when the measure is at most this.
     max_iter : int
-        Stop after so many iterates at the latest.
+        Stop after this many iterates at the latest.
     callback : callable, optional
         Called with a `Progress` after every iterate; a true answer stops the run there.
 

@@ -23,11 +23,12 @@ from ..kernels.matrix import huber_sums, multiplier_sums
 from .linalg.low_rank import LowRank
 from .linalg.memory import empty_unaliased
 from .linalg.norms import spectral_norm_bound
-from .prox import soft_threshold
+from .prox import EntryPenalty, OutlierPenalty, soft_threshold
 
 __all__ = [
     "Certificate",
     "certify_constrained",
+    "certify_penalised",
     "certify_splitting",
     "certify_unconstrained",
     "constrained",
@@ -233,12 +234,6 @@ def projection_gap(
     return np.divide(gap, primal, out=np.zeros_like(primal), where=primal != 0)
 
 
-def _largest_ratio(y: Array, lam: Array) -> float:
-    """Largest |y_ij| / lam_j over non-zero entries: y divided by it lies in the box."""
-    columns = np.maximum(np.max(y, axis=0), -np.min(y, axis=0))
-    return float(np.max(np.divide(columns, lam, out=np.zeros_like(columns), where=columns > 0)))
-
-
 def certify_unconstrained(X: Array, low_rank: LowRank, lam_star: float, lam: Array) -> Certificate:
     """Certificate of (2) for any L, with the best O for it.
 
@@ -252,7 +247,35 @@ def certify_unconstrained(X: Array, low_rank: LowRank, lam_star: float, lam: Arr
     norm = spectral_norm_bound(residual)
     if norm == 0.0 or square == 0.0:
         return Certificate(primal, 0.0)
-    alpha = min(max(inner / square, 0.0), lam_star / norm, 1 / _largest_ratio(residual, lam))
+    alpha = min(max(inner / square, 0.0), lam_star / norm, 1 / EntryPenalty(lam).dual_norm(residual))
+    return Certificate(primal, alpha * inner - 0.5 * alpha**2 * square)
+
+
+def certify_penalised(X: Array, low_rank: LowRank, lam_star: float, penalty: OutlierPenalty) -> Certificate:
+    """Certificate of (2) with any outlier penalty phi, for any L, with the best O for it.
+
+    The dual is max <X, Y> - 1/2 ||Y||_F^2 subject to ||Y||_2 <= lam_* and phi*(Y) <= 1, with phi* the dual norm of phi.
+    R = X - L - O obeys the last, and Y = alpha R is feasible for the alpha of `certify_unconstrained`, which does the
+    same for lam ||O||_1 in one compiled pass.
+
+    Examples
+    --------
+    >>> from unmingle.core.prox import EntryPenalty
+    >>> X = np.diag([3.0, 0.0])
+    >>> certify_penalised(X, LowRank.zero(2, 2, X.dtype), 1.0, EntryPenalty(np.array([0.5, 0.5]))).gap
+    0.0
+    """
+    misfit = np.nan_to_num(X - low_rank.scaled_left @ low_rank.right, nan=0.0)
+    outliers = penalty.prox(misfit)
+    residual = misfit - outliers
+    square = float(np.sum(residual**2, dtype=np.float64))
+    nuclear = float(np.sum(low_rank.values, dtype=np.float64))
+    primal = 0.5 * square + lam_star * nuclear + penalty.value(outliers)
+    norm = spectral_norm_bound(residual)
+    if norm == 0.0 or square == 0.0:
+        return Certificate(primal, 0.0)
+    inner = float(np.sum(np.nan_to_num(X, nan=0.0) * residual, dtype=np.float64))
+    alpha = min(max(inner / square, 0.0), lam_star / norm, 1 / penalty.dual_norm(residual))
     return Certificate(primal, alpha * inner - 0.5 * alpha**2 * square)
 
 
@@ -268,7 +291,7 @@ def certify_splitting(
     left, right = low_rank.scaled_left, low_rank.right
     value, inner, square = multiplier_sums(X, left, right, point, number(rho), number(not linear), lam, y)
     primal = value + lam_star * float(np.sum(low_rank.values, dtype=np.float64))
-    excess = max(spectral_norm_bound(y) / lam_star, _largest_ratio(y, lam))
+    excess = max(spectral_norm_bound(y) / lam_star, EntryPenalty(lam).dual_norm(y))
     if excess == 0.0 or square == 0.0:
         return Certificate(primal, 0.0)
     if linear:
@@ -294,7 +317,7 @@ def certify_constrained(X: Array, low_rank: LowRank, outliers: Array, y: Array, 
         return Certificate(primal, 0.0)
     known = np.where(np.isnan(X), 0, X)
     value = float(np.sum(known * y, dtype=np.float64)) - eps * float(np.linalg.norm(y))
-    return Certificate(primal, max(value, 0.0) / max(spectral, _largest_ratio(y, lam)))
+    return Certificate(primal, max(value, 0.0) / max(spectral, EntryPenalty(lam).dual_norm(y)))
 
 
 def stationarity(X: Array, low_rank: LowRank, lam_star: float, lam: Array) -> float:
@@ -332,13 +355,13 @@ def nonnegative_stationarity(X: Array, components: Array, codes: Array, lam_star
         np.nan_to_num(misfit, copy=False, nan=0.0)
         into_codes[rows] = misfit @ components.T
         into_components += codes[rows].T @ misfit
-    slope = _uphill(codes, into_codes, scale, np.sum(components**2, axis=1, dtype=np.float64))
-    slope += _uphill(components.T, into_components.T, scale, np.sum(codes**2, axis=0, dtype=np.float64))
+    slope = _squared_slope(codes, into_codes, scale, np.sum(components**2, axis=1, dtype=np.float64))
+    slope += _squared_slope(components.T, into_components.T, scale, np.sum(codes**2, axis=0, dtype=np.float64))
     size = np.sum(codes**2, dtype=np.float64) + np.sum(components**2, dtype=np.float64)
     return float(np.sqrt(slope / size)) / scale if size > 0 else 0.0
 
 
-def _uphill(factor: Array, image: Array, lam_star: float, squares: Array) -> float:
+def _squared_slope(factor: Array, image: Array, lam_star: float, squares: Array) -> float:
     """||c (V - max(V - g / c, 0))||^2 = sum of min(c v, g)^2 for one factor, its gradient being lam_* v - image."""
     wide = factor.astype(np.float64)
     return float(np.sum(np.minimum((squares + lam_star) * wide, lam_star * wide - image) ** 2))

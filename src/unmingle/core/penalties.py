@@ -162,13 +162,13 @@ def from_residual(X: Array, fit: "NoiseFit", rng: np.random.Generator) -> Penalt
     U, V = unshrunk.left, unshrunk.right
     R -= (R @ V.T) @ V
     R -= U @ (U.T @ R)
-    white = _usual_norm(R, known)
+    white = _norm_of_noise(R, known)
     if leading_direction(R, rng, 16)[1] > _AUTO.structure_ratio * white:
         return usual
     return Penalties(_AUTO.rank_penalty_margin * white, lam)
 
 
-def _usual_norm(R: Array, known: BoolArray) -> float:
+def _norm_of_noise(R: Array, known: BoolArray) -> float:
     """Spectral norm of noise of which each column has the variance that R has there; or each row, if R is wide.
 
     Of the spread of these variances as much is taken off as chance alone makes.
@@ -206,7 +206,7 @@ def noise_floor(X: Array) -> float:
     >>> round(255 * noise_floor(levels), 3)
     0.289
     """
-    rows, features = _spread(*X.shape)
+    rows, features = _spread_sample(*X.shape)
     known = X[rows][:, features]
     known = known[(known != 0) & ~np.isnan(known)]
     if known.size == 0:
@@ -214,7 +214,7 @@ def noise_floor(X: Array) -> float:
     return max(_SEARCH.floor * float(np.median(np.abs(known))), _rounding_step(known) / sqrt(12))
 
 
-def _spread(n: int, m: int) -> tuple[slice, IndexArray]:
+def _spread_sample(n: int, m: int) -> tuple[slice, IndexArray]:
     """Rows and features spread over a matrix, about enough entries of it to tell a median."""
     step = max(1, n // _SEARCH.rows)
     return slice(None, None, step), some_features(m, max(1, _SEARCH.entries * step // n))
@@ -260,22 +260,22 @@ def noise_fit(X: Array, rng: np.random.Generator, *, at_most: int | None = None)
         return NoiseFit(0.0, None)
     floor = noise_floor(X)
     if X.dtype == np.float64 and X.size >= _SEARCH.large:
-        found = _noise_sweeps(X.astype(np.float32), rng, floor, at_most)
+        found = _search_noise(X.astype(np.float32), rng, floor, at_most)
         if found.low_rank is not None and found.level > _SEARCH.least_in_float32 * float(
             max(np.nanmax(X), -np.nanmin(X))
         ):
             return NoiseFit(found.level, found.low_rank.astype(X.dtype))
-    return _noise_sweeps(X, rng, floor, at_most)
+    return _search_noise(X, rng, floor, at_most)
 
 
-def _noise_sweeps(X: Array, rng: np.random.Generator, floor: float, at_most: int | None) -> NoiseFit:
+def _search_noise(X: Array, rng: np.random.Generator, floor: float, at_most: int | None) -> NoiseFit:
     n, m = X.shape
     sigma = max(NORMAL_MAD * float(np.nanmedian(np.abs(X))), floor)
     cleaned = empty_unaliased(X.shape, X.dtype)
     np.copyto(cleaned, X)
     np.nan_to_num(cleaned, copy=False, nan=0.0)
     np.clip(cleaned, -3 * sigma, 3 * sigma, out=cleaned)
-    rows, features = _spread(n, m)
+    rows, features = _spread_sample(n, m)
     looked_at = X[rows][:, features]
     subspace = WarmSubspace(cleaned, 10, 16, rng)
     product = cleaned @ subspace.basis

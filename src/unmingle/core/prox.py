@@ -4,11 +4,19 @@ With ``clip(x, -t, t)`` as the one primitive:
 
 - ``soft(x, t) = x - clip(x, -t, t)`` is the proximal map of ``t |x|``;
 - ``huber_t(x) = min over o of 1/2 (x - o)^2 + t |o|`` is reached at ``o = soft(x, t)``.
+
+What outliers cost is an `OutlierPenalty`: its value, its proximal map, and its dual norm, by which certificates are
+proven. `EntryPenalty` is the one of `unmingle.decompose`; `unmingle.core.solvers.penalised` solves (2) with any other.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-__all__ = ["huber", "soft_threshold"]
+import numpy as np
+
+from .._types import Array
+
+__all__ = ["EntryPenalty", "OutlierPenalty", "huber", "soft_threshold"]
 
 
 def soft_threshold(x: Any, threshold: Any) -> Any:
@@ -60,3 +68,56 @@ def huber(x: Any, threshold: Any) -> Any:
     """
     r = x.clip(-threshold, threshold)
     return r * (x - r / 2)
+
+
+class OutlierPenalty(Protocol):
+    """What outliers cost, phi(O): all that must be known of it to solve (2) with phi in place of lam ||O||_1.
+
+    phi must be convex, with phi(c O) = c phi(O) for c > 0 and phi(O) > 0 for O != 0: norms, and sums of norms of parts.
+    Missing entries are 0 in what the methods are given, and must stay 0 in what `prox` gives back.
+    """
+
+    def value(self, outliers: Array) -> float:
+        """phi(O)."""
+
+    def prox(self, misfit: Array) -> Array:
+        """The best outliers for what a low-rank part leaves of X: the O with the least phi(O) + ||M - O||_F^2 / 2."""
+
+    def dual_norm(self, y: Array) -> float:
+        """The largest <Y, O> over all O with phi(O) <= 1: Y is feasible in the dual problem where this is at most 1."""
+
+
+@dataclass(frozen=True)
+class EntryPenalty:
+    """``lam ||O||_1``: each entry stands out by itself; the penalty of `unmingle.decompose`.
+
+    Parameters
+    ----------
+    lam : array of shape (m,)
+        Penalty of the entries of each column, above 0.
+
+    Examples
+    --------
+    >>> penalty = EntryPenalty(np.array([1.0, 2.0]))
+    >>> outliers = penalty.prox(np.array([[3.0, 0.5], [0.0, -5.0]]))
+    >>> outliers.tolist()
+    [[2.0, 0.0], [0.0, -3.0]]
+    >>> penalty.value(outliers), penalty.dual_norm(np.array([[1.0, -2.0]]))
+    (8.0, 1.0)
+    """
+
+    lam: Array
+
+    def value(self, outliers: Array) -> float:
+        """Lam ||O||_1."""
+        return float(np.sum(self.lam * np.abs(outliers), dtype=np.float64))
+
+    def prox(self, misfit: Array) -> Array:
+        """Every entry, shrunk towards 0 by lam."""
+        shrunk: Array = soft_threshold(misfit, self.lam)
+        return shrunk
+
+    def dual_norm(self, y: Array) -> float:
+        """Largest |y_ij| / lam_j."""
+        columns = np.maximum(np.max(y, axis=0), -np.min(y, axis=0))
+        return float(np.max(np.divide(columns, self.lam, out=np.zeros_like(columns), where=columns > 0)))

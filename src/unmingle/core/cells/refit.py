@@ -14,7 +14,7 @@ from .tails import TailLaws
 
 
 @dataclass(frozen=True)
-class _Noise:
+class _ColumnNoise:
     """How the noise of a column is measured, and how small it may be."""
 
     clip: float = 3.0
@@ -33,7 +33,7 @@ class _Noise:
 
 
 @dataclass(frozen=True)
-class _Choice:
+class _ComponentChoice:
     """How the number of components is chosen, and when data count as free of noise."""
 
     trial_rounds: int = 2
@@ -46,7 +46,7 @@ class _Choice:
     """Codes whose variance is below this share of their mean square are one number and rounding."""
 
 
-_NOISE, _CHOICE = _Noise(), _Choice()
+_NOISE, _CHOICE = _ColumnNoise(), _ComponentChoice()
 _WITHIN = _NOISE.clipped_spread
 _NO_LAWS = TailLaws(np.zeros(0), np.zeros(0))
 
@@ -89,55 +89,56 @@ def refit_cells(
     """
     scales = column_scales(X).astype(np.float64)
     data = X.astype(np.float64) / scales
-    commonest = _commonest(data)
-    start = _balanced(codes, components / scales)
+    commonest = _commonest_values(data)
+    start = _with_unit_components(codes, components / scales)
     most = max(len(components), min(X.shape) // 2) if at_most is None else min(at_most, *X.shape)
     state = None
     if np.all(np.nan_to_num(commonest, nan=0.0)):
         equal_rows = np.ones((len(X), 1)), commonest[None, :]
         least = np.full(X.shape[1], _NOISE.rounding)
-        state = _without_noise(data, _found(data, equal_rows, least, most, nonnegative))
+        state = _if_without_noise(data, _fit(data, equal_rows, least, most, nonnegative))
     if state is None:
         least = np.where(np.isnan(commonest), _NOISE.least, _NOISE.least_of_equal)
-        state = _found(data, start, least, most, nonnegative)
-    found, model = _judged(data, *state), state[1]
+        state = _fit(data, start, least, most, nonnegative)
+    found, model = _judge(data, *state), state[1]
     laws = TailLaws.of(found.deviations, ~np.isnan(X))
     return found._replace(
         model=model._replace(components=model.components * scales, noise=model.noise * scales, laws=laws)
     )
 
 
-def _balanced(codes: Array, components: Array) -> tuple[Array, Array]:
+def _with_unit_components(codes: Array, components: Array) -> tuple[Array, Array]:
     """The same product in double precision, its components of norm one: codes of any size do not overflow."""
     norms = np.linalg.norm(components.astype(np.float64), axis=1)
     norms = np.where(norms > 0, norms, 1.0)
     return codes.astype(np.float64) * norms, components.astype(np.float64) / norms[:, None]
 
 
-def _commonest(X: Array) -> Array:
+def _commonest_values(X: Array) -> Array:
     """The value that more than half of a column has; NaN where there is none."""
     centre = np.nanmedian(np.where(np.isnan(X).all(axis=0), 0.0, X), axis=0)
     return np.where(np.sum(centre == X, axis=0) > 0.5 * np.sum(~np.isnan(X), axis=0), centre, np.nan)
 
 
-def _found(X: Array, start: tuple[Array, Array], least: Array, most: int, nonnegative: bool) -> tuple[Array, CellModel]:
+def _fit(X: Array, start: tuple[Array, Array], least: Array, most: int, nonnegative: bool) -> tuple[Array, CellModel]:
     """The fit whose columns have this noise at least."""
-    state = _started(X, *start, least, nonnegative)
+    state = _starting_model(X, *start, least, nonnegative)
     if nonnegative:
-        return _fitted(X, *state, least, (ROUNDS.soft, ROUNDS.hard))
-    return _by_strength(
-        *_chosen(X, _by_strength(*_fitted(X, *state, least, (ROUNDS.soft, _CHOICE.trial_rounds))), least, most)
-    )
+        return _run_rounds(X, *state, least, (ROUNDS.soft, ROUNDS.hard))
+    first = _sort_by_strength(*_run_rounds(X, *state, least, (ROUNDS.soft, _CHOICE.trial_rounds)))
+    return _sort_by_strength(*_choose_components(X, first, least, most))
 
 
-def _without_noise(X: Array, found: tuple[Array, CellModel]) -> tuple[Array, CellModel] | None:
+def _if_without_noise(X: Array, found: tuple[Array, CellModel]) -> tuple[Array, CellModel] | None:
     """The fit, if it explains most cells that are not 0 to the last digit."""
     codes, model = found
     rest = np.abs(X - codes @ model.components)[(X != 0) & ~np.isnan(X)]
     return found if np.mean(rest <= _NOISE.rounding) > _CHOICE.explained else None
 
 
-def _started(X: Array, codes: Array, components: Array, least: Array, nonnegative: bool) -> tuple[Array, CellModel]:
+def _starting_model(
+    X: Array, codes: Array, components: Array, least: Array, nonnegative: bool
+) -> tuple[Array, CellModel]:
     """Codes of mean square one, and the noise they leave."""
     size = np.sqrt(np.mean(codes**2, axis=0))
     kept = size > 0
@@ -146,7 +147,7 @@ def _started(X: Array, codes: Array, components: Array, least: Array, nonnegativ
     return codes, CellModel(components, noise, codes.mean(axis=0), _NO_LAWS, nonnegative)
 
 
-def _chosen(X: Array, found: tuple[Array, CellModel], least: Array, most: int) -> tuple[Array, CellModel]:
+def _choose_components(X: Array, found: tuple[Array, CellModel], least: Array, most: int) -> tuple[Array, CellModel]:
     """As many components as predict cells best."""
     codes, model = found
     if len(model.components) == 0:
@@ -156,18 +157,18 @@ def _chosen(X: Array, found: tuple[Array, CellModel], least: Array, most: int) -
         if q <= len(model.components):
             first = codes[:, :q], model._replace(components=model.components[:q], centre=model.centre[:q])
         else:
-            first = _extended(X, *best)
-        trial = _fitted(X, *first, least, (_CHOICE.trial_rounds, _CHOICE.trial_rounds))
-        error = _judged(X, *trial).error
+            first = _add_component(X, *best)
+        trial = _run_rounds(X, *first, least, (_CHOICE.trial_rounds, _CHOICE.trial_rounds))
+        error = _judge(X, *trial).error
         if error > _CHOICE.worth * least_error or len(trial[1].components) < q:
             break
         best, least_error = trial, error
         if error <= _NOISE.rounding**2:
             break
-    return _fitted(X, *best, least, (0, ROUNDS.hard))
+    return _run_rounds(X, *best, least, (0, ROUNDS.hard))
 
 
-def _extended(X: Array, codes: Array, model: CellModel) -> tuple[Array, CellModel]:
+def _add_component(X: Array, codes: Array, model: CellModel) -> tuple[Array, CellModel]:
     """One more component: the strongest direction of what is left, beside the noise."""
     rest = np.nan_to_num(np.clip((X - codes @ model.components) / model.noise, -_NOISE.clip, _NOISE.clip), nan=0.0)
     direction, _ = leading_direction(rest, np.random.default_rng(0))
@@ -180,14 +181,16 @@ def _extended(X: Array, codes: Array, model: CellModel) -> tuple[Array, CellMode
     return codes, model._replace(components=components, centre=codes.mean(axis=0))
 
 
-def _fitted(X: Array, codes: Array, model: CellModel, least: Array, rounds: tuple[int, int]) -> tuple[Array, CellModel]:
+def _run_rounds(
+    X: Array, codes: Array, model: CellModel, least: Array, rounds: tuple[int, int]
+) -> tuple[Array, CellModel]:
     """The fit after some rounds with falling weights, and some with cells left out."""
     for turn in range(sum(rounds)):
-        codes, model = _round(X, codes, model, least, soft=turn < rounds[0])
+        codes, model = _run_round(X, codes, model, least, soft=turn < rounds[0])
     return codes, model
 
 
-def _round(X: Array, codes: Array, model: CellModel, least: Array, *, soft: bool) -> tuple[Array, CellModel]:
+def _run_round(X: Array, codes: Array, model: CellModel, least: Array, *, soft: bool) -> tuple[Array, CellModel]:
     """Codes of all rows, then components of all columns and their noise."""
     V, sigma = model.components, model.noise
     q, m = V.shape
@@ -216,11 +219,11 @@ def _round(X: Array, codes: Array, model: CellModel, least: Array, *, soft: bool
     model = model._replace(noise=np.maximum(sigma, least))
     E = regularised(moments.reshape(m, q, q) + 1e-9 * len(X) * np.eye(q))
     if model.nonnegative:
-        return _scaled(found, model._replace(components=nonnegative_codes(E, sides, V.T).T))
-    return _whitened(found, spread / len(X), model._replace(components=np.linalg.solve(E, sides[:, :, None])[..., 0].T))
+        return _rescale(found, model._replace(components=nonnegative_codes(E, sides, V.T).T))
+    return _whiten(found, spread / len(X), model._replace(components=np.linalg.solve(E, sides[:, :, None])[..., 0].T))
 
 
-def _whitened(codes: Array, second: Array, model: CellModel) -> tuple[Array, CellModel]:
+def _whiten(codes: Array, second: Array, model: CellModel) -> tuple[Array, CellModel]:
     """The same product, with codes of covariance I; directions in which rows are all alike keep their size."""
     mu = codes.mean(axis=0)
     values, turn = np.linalg.eigh(second - np.outer(mu, mu))
@@ -229,7 +232,7 @@ def _whitened(codes: Array, second: Array, model: CellModel) -> tuple[Array, Cel
     return codes @ to, model._replace(components=back @ model.components, centre=mu @ to)
 
 
-def _scaled(codes: Array, model: CellModel) -> tuple[Array, CellModel]:
+def _rescale(codes: Array, model: CellModel) -> tuple[Array, CellModel]:
     """The same product, with codes of mean square one; those that are all 0 stay."""
     size = np.sqrt(np.mean(codes**2, axis=0))
     size = np.where(size > 0, size, 1.0)
@@ -237,7 +240,7 @@ def _scaled(codes: Array, model: CellModel) -> tuple[Array, CellModel]:
     return codes, model._replace(components=model.components * size[:, None], centre=codes.mean(axis=0))
 
 
-def _by_strength(codes: Array, model: CellModel) -> tuple[Array, CellModel]:
+def _sort_by_strength(codes: Array, model: CellModel) -> tuple[Array, CellModel]:
     """The same product, its parts apart from each other and the strongest beside the noise first."""
     V, sigma = model.components, model.noise
     if len(V) == 0:
@@ -251,7 +254,7 @@ def _by_strength(codes: Array, model: CellModel) -> tuple[Array, CellModel]:
     return codes, model._replace(components=components, centre=codes.mean(axis=0))
 
 
-def _judged(X: Array, codes: Array, model: CellModel) -> Refit:
+def _judge(X: Array, codes: Array, model: CellModel) -> Refit:
     """Deviations of all cells, and the error of those that do not stand out."""
     V, sigma = model.components, model.noise
     q, m = V.shape

@@ -35,7 +35,7 @@ class Decomposition:
     _X: Array = field(repr=False)
     _outliers: Array = field(repr=False)
     rank_penalty: float
-    outlier_penalty: Any
+    outlier_penalty: float | Array
     objective: float = nan
     """Value of the problem solved, at the answer."""
     gap: float = nan
@@ -82,19 +82,19 @@ class Decomposition:
     def residual(self) -> Any:
         """(n, m): what is left, small and dense."""
         rest = self._X - self.codes @ self.components
-        aside = np.isnan(self._X)
+        left_out = np.isnan(self._X)
         if self._debiased is None:
             rest -= self._outliers
         else:
-            aside |= np.asarray(self.flags())
-        return self._like_input(np.where(aside, 0, rest))
+            left_out |= np.asarray(self.flags())
+        return self._like_input(np.where(left_out, 0, rest))
 
     @property
     def significance(self) -> Any:
         """(n, m): deviation of each cell from what the other cells tell of it, in standard deviations of its column.
 
         Positive where a cell is larger than expected; 0 where it is missing. Found by
-        `unmingle.core.cells.refit.refit_cells`.
+        `unmingle.core.refit_cells`.
         """
         return self._like_input(self._refitted.deviations.astype(self._X.dtype))
 

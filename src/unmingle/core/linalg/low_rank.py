@@ -1,8 +1,9 @@
 """Low-rank matrices by their singular values, and dictionaries."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..._types import Array
 from .systems import solve_positive
@@ -16,11 +17,11 @@ class LowRank(NamedTuple):
     right: Array
 
     @classmethod
-    def zero(cls, n: int, m: int, dtype: Any) -> "LowRank":
+    def zero(cls, n: int, m: int, dtype: DTypeLike) -> "LowRank":
         """The zero matrix, of rank 0."""
         return cls(np.zeros((n, 0), dtype), np.zeros(0, dtype), np.zeros((0, m), dtype))
 
-    def astype(self, dtype: Any) -> "LowRank":
+    def astype(self, dtype: DTypeLike) -> "LowRank":
         """The same matrix in another precision.
 
         In a wider one columns and rows are brought to unit length, so that the sum of the values is not below the

@@ -1,17 +1,17 @@
 """Arrays that compiled loops write to."""
 
 from math import prod
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..._types import Array
 
 _ROOM = 512
-"""Bytes: more than the longest vectors hold that a compiled loop takes at once, four of 64."""
+"""Bytes between two arrays: more than the longest vectors hold that a compiled loop takes at once, four of 64."""
 
 
-def empty_unaliased(shape: tuple[int, ...], dtype: Any) -> Array:
+def empty_unaliased(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """An array to be written by a compiled loop that also adds up, whose rows start far behind all others.
 
     Where a row that is written starts a few numbers behind one that is read, such a loop does not dare to take many

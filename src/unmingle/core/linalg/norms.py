@@ -10,7 +10,7 @@ from ..._types import Array, Float64Array
 
 
 @dataclass(frozen=True)
-class _Bounding:
+class _NormBounding:
     """How the spectral norm is bounded, by the smaller side of the matrix."""
 
     longest_eigvals: int = 64
@@ -22,7 +22,7 @@ class _Bounding:
     are equal at the optimum, and to tell a second one from the first takes a hundred thousand products."""
 
 
-_BOUNDING = _Bounding()
+_BOUNDING = _NormBounding()
 
 
 def leading_direction(R: Array, rng: np.random.Generator, steps: int = 8) -> tuple[Array, float]:

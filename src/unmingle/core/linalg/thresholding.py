@@ -1,9 +1,9 @@
 """Singular value thresholding: partial with a warm start, or through the Gram matrix of the shorter side."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import linalg
 
 from ..._types import Array
@@ -12,7 +12,7 @@ from .norms import gram_of_shorter_side
 
 
 @dataclass(frozen=True)
-class _Limits:
+class _ThresholdingLimits:
     """Where rounding, or a filter without use, calls for another way to the same singular values."""
 
     least_from_squares: float = 1e-7
@@ -27,7 +27,7 @@ class _Limits:
     """Up to this growth in each step of the polynomial, directions far above can be kept out of it."""
 
 
-_LIMITS = _Limits()
+_LIMITS = _ThresholdingLimits()
 
 
 def orthonormal(A: Array) -> Array:
@@ -82,11 +82,11 @@ class WarmSubspace:
         start = self._random(min(size + oversampling, *X.shape), X.dtype)
         self.basis = np.ascontiguousarray(orthonormal(X.T @ (X @ orthonormal(start))))
 
-    def widen(self, dtype: Any) -> None:
+    def widen(self, dtype: DTypeLike) -> None:
         """Go on in a wider precision."""
         self.basis, self._ritz = self.basis.astype(dtype), self._ritz.astype(dtype)
 
-    def _random(self, columns: int, dtype: Any) -> Array:
+    def _random(self, columns: int, dtype: DTypeLike) -> Array:
         return self._rng.standard_normal((self._shape[1], columns)).astype(dtype)
 
     def threshold(self, M: Array, product: Array, t: float, *, degree: int = 0, at_most: int | None = None) -> LowRank:
@@ -103,7 +103,7 @@ class WarmSubspace:
         degree : int
             Degree of the Chebyshev filter; 0 for none.
         at_most : int, optional
-            Keep no more than so many singular values.
+            Keep at most this number of singular values.
         """
         if degree and self._ritz.size and self.basis.shape[1] < min(self._shape):
             self.basis = self._filtered(M, product, t, degree)

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from math import frexp
-from typing import Any
+from typing import TypeVar, overload
 
 import numpy as np
 
 from ..._types import Array
 
+AnyFloats = TypeVar("AnyFloats", bound=Array)
+"""float32 or float64: what goes in comes out."""
 _DOUBLE = np.dtype(np.float64)
 _RANGES = {np.dtype(kind): (float(np.finfo(kind).tiny), float(np.finfo(kind).max)) for kind in ("f4", "f8")}
 """The least and the largest number that is as precise as others."""
@@ -37,11 +39,21 @@ class Units:
         largest = float(np.max(np.abs(X), where=~np.isnan(X), initial=0.0))
         return cls(2.0 ** (frexp(largest)[1] // 2) if largest > 0 else 1.0)
 
-    def to_units(self, X: Any, out: Array | None = None) -> Any:
+    @overload
+    def to_units(self, X: float) -> float: ...
+    @overload
+    def to_units(self, X: AnyFloats, out: Array | None = None) -> AnyFloats: ...
+    @overload
+    def to_units(self, X: None) -> None: ...
+    def to_units(self, X: float | Array | None, out: Array | None = None) -> float | Array | None:
         """Samples, outliers or a penalty in these units; None, a penalty that was not given, stays None."""
         return None if X is None else _times_square(X, 1 / self.root, out)
 
-    def from_units(self, X: Any, out: Array | None = None) -> Any:
+    @overload
+    def from_units(self, X: float) -> float: ...
+    @overload
+    def from_units(self, X: AnyFloats, out: Array | None = None) -> AnyFloats: ...
+    def from_units(self, X: float | Array, out: Array | None = None) -> float | Array:
         """Samples, outliers or a penalty in the units of the data."""
         return _times_square(X, self.root, out)
 
@@ -58,7 +70,7 @@ class Units:
         return self.from_units(self.from_units(cost))
 
 
-def _times_square(X: Any, factor: float, out: Array | None) -> Any:
+def _times_square(X: float | Array, factor: float, out: Array | None) -> float | Array:
     """X times the square of a factor, in two steps where that square alone is beyond the range of numbers."""
     dtype, square = getattr(X, "dtype", _DOUBLE), factor * factor
     least, largest = _RANGES[dtype]

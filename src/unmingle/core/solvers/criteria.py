@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import inf, isnan, log, nan, sqrt
-from typing import Any
 
 from ..._types import Array
 from ..objective import Certificate, certify_splitting, certify_unconstrained, nonnegative_stationarity, stationarity
@@ -13,7 +12,7 @@ from .splitting import Split
 
 
 @dataclass(frozen=True)
-class _Timing:
+class _CertificateTiming:
     """When iterates are looked at, before the schedule learns from the first look how the gap falls."""
 
     cheap_entries: int = 2**15
@@ -27,7 +26,7 @@ class _Timing:
     """A pursuit is looked at when its relative residual has come down to this share of the tolerance."""
 
 
-_TIMING = _Timing()
+_TIMING = _CertificateTiming()
 _LEAST_RESIDUAL = {"float32": 1e-6, "float64": 1e-14}
 """What the relative residual of a pursuit can come down to in each precision."""
 
@@ -47,7 +46,7 @@ class GapCriterion:
             patience=_TIMING.sweeps,
             step=_TIMING.step_per_gap * tol * lam_star,
         )
-        self._seen: tuple[Any, Any] = (None, None)
+        self._seen: tuple[Sweep, Certificate] | None = None
 
     def __call__(self, sweep: Sweep) -> float:
         """The measure of an iterate."""
@@ -62,7 +61,7 @@ class GapCriterion:
 
     def certify(self, sweep: Sweep) -> Certificate:
         """The certificate of an iterate, with the best bound so far."""
-        if self._seen[0] is not sweep:
+        if self._seen is None or self._seen[0] is not sweep:
             self._seen = sweep, self._schedule.with_best_bound(self._certified(sweep))
         return self._seen[1]
 
@@ -84,7 +83,7 @@ class PursuitCriterion:
         self._X, self._lam, self._eps = X, lam, eps
         self._residual = max(_TIMING.residual_per_tol * tol, _LEAST_RESIDUAL[X.dtype.name])
         self._schedule = CertificateSchedule(tol, always=X.size <= _TIMING.cheap_entries)
-        self._seen: tuple[Any, Any] = (None, None)
+        self._seen: tuple[Pursuit | Split, Certificate] | None = None
 
     def __call__(self, pursuit: Pursuit | Split) -> float:
         """The measure of an iterate."""
@@ -98,7 +97,7 @@ class PursuitCriterion:
 
     def certify(self, pursuit: Pursuit | Split) -> Certificate:
         """The certificate of an iterate, with the best bound so far."""
-        if self._seen[0] is not pursuit:
+        if self._seen is None or self._seen[0] is not pursuit:
             certificate = certify_pursuit(self._X, pursuit, self._lam, self._eps)
             self._seen = pursuit, self._schedule.with_best_bound(certificate)
         return self._seen[1]
@@ -178,13 +177,13 @@ class CertificateSchedule:
     def take(self, value: float, step: float, expected: float = nan) -> float:
         """Take in a measure and give it back."""
         self._before = self._last
-        return self._judged(value, step, expected)
+        return self._judge(value, step, expected)
 
     def settle_for(self, measure: float, step: float) -> float:
         """The same, where another measure will do as well."""
-        return self._judged(min(self._last[1], measure), step)
+        return self._judge(min(self._last[1], measure), step)
 
-    def _judged(self, value: float, step: float, expected: float = nan) -> float:
+    def _judge(self, value: float, step: float, expected: float = nan) -> float:
         self._last = (self._age, value)
         self._due = self._age + self._wait()
         if value > 0:

@@ -12,7 +12,7 @@ from ..linalg.low_rank import LowRank
 
 
 @dataclass(frozen=True)
-class _Trust:
+class _Float32Trust:
     """What float32 is trusted with."""
 
     least_entries: int = 2**17
@@ -23,7 +23,7 @@ class _Trust:
     """A step must be longer than this many rounding errors of the low-rank part."""
 
 
-_TRUST = _Trust()
+_TRUST = _Float32Trust()
 
 
 class MixedPrecisionData:

@@ -14,7 +14,7 @@ from .nonnegative import nonnegative_newton
 
 
 @dataclass(frozen=True)
-class _Start:
+class _NmfStart:
     """What the first codes and components are made from."""
 
     gap: float = 0.1
@@ -26,7 +26,7 @@ class _Start:
 
 
 @dataclass(frozen=True)
-class _Anderson:
+class _AndersonRules:
     """When Anderson's extrapolation takes over from momentum, and what it looks at."""
 
     sweeps: int = 5
@@ -37,7 +37,7 @@ class _Anderson:
     """This share of the trace of its system is added to it, lest it be singular."""
 
 
-_START, _ANDERSON = _Start(), _Anderson()
+_START, _ANDERSON = _NmfStart(), _AndersonRules()
 _ROUNDS = 4
 """Codes, and components, go down this many times for one look at the data."""
 
@@ -104,7 +104,7 @@ def nmf_iterates(
         `codes`, `components`, their `objective` and the `step` that follows.
     """
     components = _starting_components(X, n_components, init, rng)
-    point = _balanced(next(nonnegative_newton(X, components, lam_star, lam, tol=_START.gap)).codes, components)
+    point = _balance(next(nonnegative_newton(X, components, lam_star, lam, tol=_START.gap)).codes, components)
     tolerated = 1 + float(np.finfo(X.dtype).eps)
     last, least, ahead, extrapolation = point, inf, point, _Extrapolation()
     while True:
@@ -135,10 +135,10 @@ def _sweep(X: Array, lam_star: float, lam: Array, point: _Point, ahead: _Point) 
     slopes = np.ascontiguousarray(gathered.T - wide @ (moved.T @ new) - lam_star * wide)
     next_atoms = np.empty_like(atoms)
     nonnegative_descent(new.T @ new + ridge, slopes, atoms, next_atoms, _ROUNDS)
-    return value, _balanced(codes, np.ascontiguousarray(next_atoms.T))
+    return value, _balance(codes, np.ascontiguousarray(next_atoms.T))
 
 
-def _balanced(codes: Array, components: Array) -> _Point:
+def _balance(codes: Array, components: Array) -> _Point:
     """The same product with ||u_k|| = ||s_k||; an atom that is zero in one factor is zero in both."""
     high = np.sqrt(np.sum(codes**2, axis=0, dtype=np.float64))
     wide = np.sqrt(np.sum(components**2, axis=1, dtype=np.float64))
@@ -161,7 +161,7 @@ def _starting_components(X: Array, n_components: int, init: str | Array, rng: np
         return np.ascontiguousarray(init, X.dtype)
     (n, m), q = X.shape, n_components
     known = np.nan_to_num(X, nan=0.0)
-    limits = _limits(X)
+    limits = _usual_sizes(X)
     np.clip(known, 0, limits, out=known)
     size = np.sqrt(4 * float(np.mean(known, dtype=np.float64)) / q) * (n / m) ** 0.25
     components = (size * rng.random((q, m))).astype(X.dtype)
@@ -170,20 +170,20 @@ def _starting_components(X: Array, n_components: int, init: str | Array, rng: np
     subspace = WarmSubspace(known, min(q, n, m), 8, rng)
     low_rank = subspace.threshold(known, known @ subspace.basis, 0.0, degree=2, at_most=min(q, n, m))
     for k, (left, value, right) in enumerate(zip(low_rank.left.T, low_rank.values, low_rank.right, strict=True)):
-        weight, part = max(_part(left, right), _part(-left, -right), key=lambda found: found[0])
+        weight, part = max(_positive_part(left, right), _positive_part(-left, -right), key=lambda found: found[0])
         if weight > 0:
             components[k] = part * X.dtype.type(np.sqrt(value * weight))
     return components
 
 
-def _part(left: Array, right: Array) -> tuple[float, Array]:
+def _positive_part(left: Array, right: Array) -> tuple[float, Array]:
     """The positive part of a right singular vector, of length one, and what it weighs beside that of the left one."""
     part = np.maximum(right, 0)
     length = float(np.linalg.norm(part))
     return length * float(np.linalg.norm(np.maximum(left, 0))), part / part.dtype.type(length or 1.0)
 
 
-def _limits(X: Array) -> Array:
+def _usual_sizes(X: Array) -> Array:
     """What is usual for each feature: a few times the median of its positive entries."""
     some = X[:: -(-len(X) // _START.rows_of_median)]
     positive = np.where(some > 0, some, np.nan)
@@ -224,13 +224,13 @@ class _Extrapolation:
             self._age = next_age
             return [np.maximum(new + momentum * (new - old), 0) for new, old in zip(end, last, strict=True)]
         self._age = 1.0
-        flat, parts, place = np.maximum(self._mixed(), 0), [], 0
+        flat, parts, place = np.maximum(self._anderson_point(), 0), [], 0
         for factor in end:
             parts.append(flat[place : place + factor.size].reshape(factor.shape))
             place += factor.size
         return parts
 
-    def _mixed(self) -> Array:
+    def _anderson_point(self) -> Array:
         """Anderson's point."""
         move, end = self._ends[-1] - self._starts[-1], self._ends[-1]
         before = zip(self._starts[:-1], self._ends[:-1], strict=True)

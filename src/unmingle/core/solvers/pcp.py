@@ -15,7 +15,7 @@ from .splitting import Split, is_high, splitting_iterates
 
 
 @dataclass(frozen=True)
-class _PenaltyRules:
+class _PursuitPenalty:
     """How the penalty mu follows the residuals: it grows while the dual one keeps up with the primal one."""
 
     growth: float = 1.5
@@ -31,8 +31,8 @@ class _PenaltyRules:
 
 
 @dataclass(frozen=True)
-class _Moving:
-    """How a multiplier is moved onto the optimality conditions, for a better bound, `_moved_onto_conditions`."""
+class _MultiplierMoves:
+    """How a multiplier is moved onto the optimality conditions, for a better bound, `_move_onto_conditions`."""
 
     rounds: int = 40
     """Projections at most."""
@@ -44,7 +44,7 @@ class _Moving:
     """A multiplier farther away than this many times the residual is not used."""
 
 
-_PENALTY, _MOVING = _PenaltyRules(), _Moving()
+_PENALTY, _MOVING = _PursuitPenalty(), _MultiplierMoves()
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def pursuit_iterates(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.G
     while True:
         low_rank = subspace.threshold(cleaned, product, 1 / mu)
         left, right = low_rank.scaled_left, low_rank.right
-        reach, shrink = (1 / mu, 1.0) if eps == 0 else _noise_split(X, left, right, multiplier, mu, lam, eps, reach)
+        reach, shrink = (1 / mu, 1.0) if eps == 0 else _split_noise(X, left, right, multiplier, mu, lam, eps, reach)
         product = np.empty((len(X), subspace.basis.shape[1]), X.dtype)
         squares = multiplier_sweep(
             X, left, right, multiplier, cleaned, mu, next_mu, X.dtype.type(reach), shrink, lam, subspace.basis, product
@@ -138,7 +138,7 @@ def pursuit_iterates(X: Array, lam: Array, eps: float = 0.0, *, rng: np.random.G
     yield from splitting_iterates(X, 1.0, lam, low_rank, multiplier, curvature=inf, rho=last_mu)
 
 
-def _noise_split(
+def _split_noise(
     X: Array, left: Array, right: Array, multiplier: Array, mu: float, lam: Array, eps: float, reach: float
 ) -> tuple[float, float]:
     """The t and c of the noisy step: t c mu = 1 and c = 1 - eps / ||clip(W, -t lam, t lam)||_F, by Newton's method.
@@ -165,17 +165,17 @@ def certify_pursuit(X: Array, pursuit: Pursuit | Split, lam: Array, eps: float) 
     """Certificate of (1) for an iterate of `pursuit_iterates`.
 
     The multiplier is a dual point, though a rough one where mu grew fast. Where no noise is allowed for and the iterate
-    is near the answer, a better one is `_moved_onto_conditions`.
+    is near the answer, a better one is `_move_onto_conditions`.
     """
     if isinstance(pursuit, Split):
         pursuit = pursuit.astype(X.dtype)
         return certify_splitting(X, pursuit.low_rank, pursuit.point, pursuit.rho, 1.0, lam, linear=True)
     outliers = pursuit.outliers(X, lam)
-    moved = None if eps > 0 or pursuit.low_rank.rank == 0 else _moved_onto_conditions(X, pursuit, outliers, lam)
+    moved = None if eps > 0 or pursuit.low_rank.rank == 0 else _move_onto_conditions(X, pursuit, outliers, lam)
     return certify_constrained(X, pursuit.low_rank, outliers, pursuit.multiplier if moved is None else moved, lam, eps)
 
 
-def _moved_onto_conditions(X: Array, pursuit: Pursuit, outliers: Array, lam: Array) -> Array | None:
+def _move_onto_conditions(X: Array, pursuit: Pursuit, outliers: Array, lam: Array) -> Array | None:
     """The multiplier, moved onto the optimality conditions by alternating projections; None if it stays away from them.
 
     They are Y = left right + (a part off the tangent space of L), and Y = lam sign(O) on the outliers, 0 where X is

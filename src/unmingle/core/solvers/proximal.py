@@ -7,9 +7,9 @@ span of the last components they look at.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..._types import Array
 from ...kernels.matrix import huber_sums, huber_sweep
@@ -52,7 +52,7 @@ class Sweep:
     split: Split | None = None
     """Where the rank is high, the iterate of the splitting that took over."""
 
-    def astype(self, dtype: Any) -> "Sweep":
+    def astype(self, dtype: DTypeLike) -> "Sweep":
         """The same iterate in another precision."""
         split = None if self.split is None else self.split.astype(dtype)
         return Sweep(self.low_rank.astype(dtype), self.step, self.settled, split)
@@ -88,7 +88,7 @@ def proximal_iterates(
     lam : array of shape (m,)
         Outlier penalty of each feature, of the dtype of X.
     n_components : int, optional
-        Keep no more than so many singular values: then the problem is (4), no longer convex.
+        Keep at most this number of singular values: then the problem is (4), no longer convex.
     rng : Generator
         Starts the first SVD.
     start : LowRank, optional
@@ -170,7 +170,7 @@ def _sweeps(
     """
     n, m = X.shape
     level, work = starting_level(X, lam) if start is None else 1.0, MixedPrecisionData(X, lam)
-    cleaned = _cleaned(work, level, start)
+    cleaned = _first_cleaned(work, level, start)
     subspace = WarmSubspace(cleaned, 10 if at_most is None else at_most, oversampling, rng)
     product = cleaned @ subspace.basis
     low_rank = LowRank.zero(n, m, cleaned.dtype)
@@ -214,7 +214,7 @@ def _sweeps(
         yield Sweep(split.low_rank, split.step, True, split)
 
 
-def _cleaned(work: MixedPrecisionData, level: float, start: LowRank | None) -> Array:
+def _first_cleaned(work: MixedPrecisionData, level: float, start: LowRank | None) -> Array:
     """What is thresholded first: Y + clip(X - Y, -level lam, level lam) at the start, or at 0."""
     cleaned = empty_unaliased(work.X.shape, work.X.dtype)
     lam = cleaned.dtype.type(level) * work.lam

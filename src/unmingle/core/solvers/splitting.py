@@ -11,6 +11,7 @@ from math import exp, inf, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..._types import Array
 from ...kernels.matrix import splitting_sweep
@@ -30,7 +31,7 @@ class _HighRank:
 
 
 @dataclass(frozen=True)
-class _Balancing:
+class _PenaltyBalancing:
     """How the penalty rho of the splitting follows the residuals, `AdaptivePenalty`."""
 
     every: int = 5
@@ -49,7 +50,7 @@ class _Balancing:
     """rho changes by this power of what the share is off; the share falls about as rho to the power 3/2."""
 
 
-_HIGH, _BALANCING = _HighRank(), _Balancing()
+_HIGH, _BALANCING = _HighRank(), _PenaltyBalancing()
 _RELAXATION = 1.8
 """Over-relaxation of a step, below 2."""
 _ROWS_OF_STEP = 12
@@ -79,7 +80,7 @@ class Split(NamedTuple):
     expected: float = inf
     """About the relative gap of the iterate before, were the spectral norm of its multiplier small enough."""
 
-    def astype(self, dtype: Any) -> "Split":
+    def astype(self, dtype: DTypeLike) -> "Split":
         """The same iterate in another precision."""
         return self._replace(low_rank=self.low_rank.astype(dtype), point=self.point.astype(dtype))
 
@@ -178,7 +179,7 @@ def splitting_iterates(
     expected = inf
     while True:
         previous, low_rank = low_rank, gram_threshold(point, lam_star / balance.rho)
-        step = _distance(low_rank, previous)
+        step = _step_length(low_rank, previous)
         yield Split(low_rank, step, point, balance.rho, expected)
         change = balance.balance(_ratio(apart, np.linalg.norm(low_rank.values)), _ratio(step, size))
         if work.refine(step, low_rank, softness + 1 / balance.rho):
@@ -191,11 +192,12 @@ def splitting_iterates(
         expected = _ratio(gap + abs(clipped), cost + lam_star * float(np.sum(low_rank.values, dtype=np.float64)))
 
 
-def _ratio(part: float, whole: Any) -> float:
+def _ratio(part: float, whole: float | np.floating[Any]) -> float:
+    """Part over whole, in the precision of the whole."""
     return float(part / whole) if whole > 0 else inf
 
 
-def _distance(one: LowRank, other: LowRank) -> float:
+def _step_length(one: LowRank, other: LowRank) -> float:
     """About the Frobenius norm of the difference, from some rows; what is alike does not cancel in sums."""
     rows = slice(None, None, max(1, len(one.left) // _ROWS_OF_STEP))
     apart = one.scaled_left[rows] @ one.right
