@@ -86,16 +86,10 @@ class Look(NamedTuple):
     cells: Any
 
 
-def outside_of_span(frame, background):
-    low, high = (f(background, size=3, mode="nearest") for f in (ndimage.minimum_filter, ndimage.maximum_filter))
-    low, high = low + (background - low) / 2, high - (high - background) / 2
-    return np.maximum(np.maximum(frame - high, low - frame), 0)
-
-
-def learn(frame, scale, components, codes, variance, near, *, patience=0, last=None, sample=(), seen=100, **given):
-    """Learn a frame; returns copies of what changed."""
+def learning_state(frame, scale, components, codes, variance, last=None, seen=100, waited=0, sample=()):
+    """What is known before a frame is learnt."""
     x = frame.values if isinstance(frame, Planes) else frame.reshape(-1)
-    memory = LearningState(
+    return LearningState(
         lam_star=0.1,
         least=(1e-5, 1e-5),
         rates=(0.1, 0.01, 1.0, 1.0),
@@ -108,11 +102,17 @@ def learn(frame, scale, components, codes, variance, near, *, patience=0, last=N
         last=x.copy() if last is None else last.reshape(-1).copy(),
         last_deviation=np.zeros_like(x),
         seen=np.full(frame.shape[:2], seen, np.uint16).reshape(-1),
-        waited=np.full(frame.shape[:2], given.get("waited", 0), np.uint16).reshape(-1),
+        waited=np.full(frame.shape[:2], waited, np.uint16).reshape(-1),
         sample=np.array(sample, np.int32) if len(sample) else None,
         sampled=np.zeros((len(codes), len(sample)), F),
         zeros=zeros_for(len(codes)),
     )
+
+
+def learn(frame, scale, components, codes, variance, near, *, patience=0, last=None, sample=(), seen=100, **given):
+    """Learn a frame; returns copies of what changed."""
+    x = frame.values if isinstance(frame, Planes) else frame.reshape(-1)
+    memory = learning_state(frame, scale, components, codes, variance, last, seen, given.get("waited", 0), sample)
     near = near.reshape(-1).astype(np.uint8)
     deviation = given.get("deviation", np.zeros_like(x))
     counted = learn_from_frame(

@@ -13,9 +13,9 @@ import unmingle
 VALUE = """
 import sys
 import numpy as np
-from unmingle import kernels
+from unmingle.kernels.matrix import huber_sums
 X, none = np.full((1, 1), 3.0), np.zeros((1, 1))
-print("value", kernels.huber_sums(X, none, none, np.ones(1), np.empty((1, 1)))[0])
+print("value", huber_sums(X, none, none, np.ones(1), np.empty((1, 1)))[0])
 """
 """Prints s (3 - s / 2), with s = clip(3, -1, 1)."""
 
@@ -55,7 +55,7 @@ def test_changed_piece_is_compiled_again(copy):
     kept = copy / "kernels" / "__pycache__"
     (before,) = kept.glob("unmingle-kernels-*")
     (kept / "old-1.py311.nbi").touch()
-    edit(copy / "kernels" / "_small.py", "x if x < bound else bound", "x if x < bound + bound else bound + bound")
+    edit(copy / "kernels" / "small.py", "x if x < bound else bound", "x if x < bound + bound else bound + bound")
     assert value(copy) == (4.0, False)
     assert value(copy) == (4.0, True)
     (after,) = kept.glob("unmingle-kernels-*")

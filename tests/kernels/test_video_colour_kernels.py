@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers import naive
 from scipy import ndimage
-from video_passes import F, learn, look, outside_of_span
+from video_passes import F, learn, look
 
 from unmingle.kernels.video_planes import planes_from_rgb, rgb_from_planes
 from unmingle.media import Planes
@@ -27,7 +28,7 @@ def test_brightness_and_colour_are_tested_together(rng, height, width, dtype):
         seen = planes.values[part].reshape(plane.shape).astype(float)
         behind = np.clip(white * plane + middle, 0, white)
         behind = behind if dtype == "float32" else np.floor(behind + 0.5)
-        outside = outside_of_span(seen, behind)
+        outside = naive.outside_of_span(seen, behind)
         np.testing.assert_allclose(
             found.deviation[part].reshape(plane.shape), outside, atol=1e-6 if white == 1 else 2.0
         )
@@ -87,8 +88,13 @@ def test_planes_are_those_of_numpy(rng, height, width, dtype):
     found, back = np.empty_like(expected.values), np.empty_like(rgb)
     planes_from_rgb(rgb.reshape(-1), height, width, white, found)
     tolerance = 1e-6 if white is None else 1
+    twins = naive.planes_from_rgb(rgb, white)
+    np.testing.assert_allclose(found, np.concatenate([plane.reshape(-1) for plane in twins]), atol=tolerance)
     np.testing.assert_allclose(found.astype(float), expected.values.astype(float), atol=tolerance)
     rgb_from_planes(found, height, width, white, back.reshape(-1))
+    planes = Planes(found, height, width)
+    expected = naive.rgb_from_planes(planes.luma.astype(float), *planes.chroma, white)
+    np.testing.assert_allclose(back, expected, atol=tolerance)
     np.testing.assert_allclose(back.astype(float), Planes(found, height, width).to_rgb().astype(float), atol=tolerance)
 
 

@@ -4,8 +4,8 @@ from inspect import signature
 
 import numpy as np
 import pytest
-from scipy import ndimage
-from video_passes import F, in_words, learn, look, outside_of_span, ridge_step, scene
+from helpers import naive
+from video_passes import F, in_words, learn, learning_state, look, ridge_step, scene
 
 from unmingle.apps.video._background import noise_rates
 from unmingle.apps.video._scene_change import robust_line
@@ -23,21 +23,12 @@ from unmingle.kernels.video_detection import (
 from unmingle.kernels.video_learning import LearningState, follow_noise, learn_from_frame
 
 
-def plain_layers(x, components, codes, lam_star, lam, n_layers):
-    components, codes = components.astype(float), codes.astype(float)
-    step = np.linalg.inv(components @ components.T + lam_star * np.eye(len(components)))
-    for _ in range(n_layers):
-        residual = np.clip(x - codes @ components, -lam, lam)
-        codes = codes + step @ (components @ residual - lam_star * codes)
-    return codes
-
-
 @pytest.mark.parametrize(("q", "dtype"), [(1, "uint8"), (3, "uint8"), (3, "uint16"), (3, "float32"), (9, "uint8")])
 def test_layers_are_those_of_algorithm_1(rng, q, dtype):
     frame, scale, components, _, _ = scene(rng, q=q, dtype=dtype)
     x, found = frame.reshape(-1), np.zeros(q, F)
     frame_codes(x, scale, components, ridge_step(components), F(0.1), F(0.03), 4, found, zeros_for(q))
-    expected = plain_layers(x * float(scale), components, np.zeros(q), 0.1, 0.03, 4)
+    expected = naive.frame_codes(x * float(scale), components, np.zeros(q), 0.1, 0.03, 4)
     np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
@@ -57,20 +48,6 @@ def test_arguments_come_in_groups_whose_fields_are_their_names(kernel, groups):
     assert list(signature(kernel).parameters)[-len(fields) :] == fields
 
 
-def plain_look(frame, scale, components, codes, variance, side=5):
-    """The same by filters of SciPy, for grey frames."""
-    white = 1 / float(scale)
-    background = np.clip(codes.astype(float) @ components, 0, 1).reshape(frame.shape) * white
-    background = background if frame.dtype.kind == "f" else np.floor(background + 0.5)
-    deviation = outside_of_span(frame, background)
-    ratio = (deviation * float(scale)) ** 2 / np.maximum(variance.reshape(frame.shape), 1e-5)
-    votes = [ndimage.convolve((ratio > t).astype(int), np.ones((side, side), int), mode="nearest") for t in (4, 9)]
-    weak, strong = (vote > side * side // 2 for vote in votes)
-    labels, _ = ndimage.label(weak, np.ones((3, 3)))
-    mask = np.isin(labels, np.unique(labels[strong & weak])) & weak
-    return background, deviation, mask, (votes[1] >= max(1, side * side // 6)) | mask
-
-
 @pytest.mark.parametrize(
     ("dtype", "side", "width"), [("uint8", 1, 40), ("uint8", 7, 37), ("uint16", 7, 40), ("float32", 7, 40)]
 )
@@ -81,7 +58,7 @@ def test_a_look_agrees_with_filters_of_scipy(rng, dtype, side, width):
     background, deviation, near = (
         part.reshape(frame.shape) for part in (found.background, found.deviation, found.near)
     )
-    mask, expected = found.mask, plain_look(*parts, side=side)
+    mask, expected = found.mask, naive.detect_in_frame(*parts, side=side)
     tolerance = 1e-6 if dtype == "float32" else 1.0
     np.testing.assert_allclose(background.astype(float), expected[0], atol=tolerance)
     np.testing.assert_allclose(deviation.astype(float), expected[1], atol=2 * tolerance)
@@ -107,8 +84,7 @@ def test_counts_of_both_marks_stay_apart(rng, side):
     marked, counts = (weak + 256 * strong).astype(np.uint16), np.empty(weak.shape, np.uint16)
     count_neighbours(marked.reshape(-1), *weak.shape, counts.reshape(-1), (0,) * side)
     for marks, found in ((weak, counts & 255), (strong, counts >> 8)):
-        expected = ndimage.convolve(marks.astype(int), np.ones((side, side), int), mode="nearest")
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(found, naive.count_neighbours(marks, side))
 
 
 @pytest.mark.parametrize("width", [1, 7, 16, 24, 33])
@@ -117,16 +93,28 @@ def test_regions_are_those_of_scipy(rng, width, density):
     for _ in range(10):
         mask = rng.random((19, width)) < density
         strong, least = mask & (rng.random(mask.shape) < 0.5), int(rng.integers(1, 6))
-        labels, n = ndimage.label(mask, np.ones((3, 3)))
-        weight = np.bincount(labels[strong], minlength=n + 1)
-        kept = [k for k in range(1, n + 1) if weight[k] >= least]
+        expected, regions = naive.keep_regions(mask, strong, least)
         found = mask.copy()
         boxes = keep_regions(found.reshape(-1), *mask.shape, in_words(found), strong.reshape(-1), least)
-        np.testing.assert_array_equal(found, np.isin(labels, kept))
-        places = [ndimage.find_objects(labels)[k - 1] for k in kept]
-        areas = [int((labels == k).sum()) for k in kept]
-        expected = [(a.start, b.start, a.stop, b.stop, n) for n, (a, b) in zip(areas, places, strict=True)]
-        assert sorted(map(tuple, boxes.tolist())) == sorted(expected)
+        np.testing.assert_array_equal(found, expected)
+        assert sorted(map(tuple, boxes.tolist())) == regions
+
+
+@pytest.mark.parametrize("patience", [0, 30])
+def test_learning_is_that_of_its_twin(rng, patience):
+    """Noise, what waits, what is absorbed, and the atoms, with some foreground that stands and some that moves."""
+    frame, scale, components, codes, variance = scene(rng)
+    near = (rng.random(frame.size) < 0.3).astype(np.uint8)
+    near[:40] = 2
+    last = np.where(rng.random(frame.shape) < 0.7, frame, frame + 20).astype(np.uint8)
+    deviation = rng.integers(0, 9, frame.size).astype(np.uint8)
+    given = {"patience": patience, "last": last, "seen": 50, "waited": 29, "lam": 0.1, "deviation": deviation}
+    before = learning_state(frame, scale, components, codes, variance, last, 50, 29)
+    expected = naive.learn_from_frame(frame.reshape(-1), deviation, near, 2, patience, 0.98, 0.1, 9.0, before)
+    state, counted = learn(frame, scale, components, codes, variance, near, **given)
+    assert (counted[2] > 100) == (patience > 0)
+    for name, wanted in expected.items():
+        np.testing.assert_allclose(getattr(state, name), wanted, rtol=2e-4, atol=1e-5, err_msg=name)
 
 
 def test_learning_is_recursive_least_squares(rng):

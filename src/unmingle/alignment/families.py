@@ -85,7 +85,7 @@ class AlignedFrame:
         return np.array([[0.0, right, 0.0, right], [0.0, 0.0, bottom, bottom], [1.0, 1.0, 1.0, 1.0]])
 
     def to_matrix(self, family: str, parameters: ArrayLike) -> Matrix:
-        """The member exp(sum p_k G_k / unit) of a family, in pixels; each parameter moves a corner by about so many.
+        """The member exp(sum p_k G_k / unit) of a family, in pixels; each parameter moves a corner by about as many.
 
         Parameters
         ----------

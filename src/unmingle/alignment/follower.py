@@ -1,8 +1,10 @@
 """A camera that shakes: frames of a film against a picture of the scene, from some pixels, one after the other."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._types import AnyArray, Float64Array
 from .._validation import check_choice, check_positive
@@ -12,26 +14,47 @@ from .pyramid import Grid
 
 Picture2D = AnyArray
 
-CELLS = 1600
-"""About so many pixels of the picture are looked at, one in each square cell."""
-LEAST_SLOPE = 2.0 / 255.0
-"""Of white, for each pixel: where there is less, a picture does not tell where it is."""
-FEWEST = 30
-"""Pixels without which nothing can be told."""
-OUTLIER_SHARE = 0.01
-"""The outlier penalty, as a share of white."""
-LONGEST_STEP, SHORTEST_STEP, MOST_STEPS = 2.0, 0.02, 20
-LEAST_EXPLAINED = 0.35
-"""Share of the pixels in sight that has to look as in the picture; by chance a quarter of them does."""
-DROP, FADING = 0.75, 0.98
-"""A frame of which so much less is explained than is usual is looked for in all places nearby; the usual share falls so
-slowly, and rises at once."""
-SEARCHED = 300
-"""Pixels that this is done with."""
-REACH = 1.0 / 32.0
-"""How far it goes to each side, as a share of the mean side of the picture, at least eight pixels."""
 IN_SIGHT = 0.7
-"""Share of the pixels that a frame has to show."""
+"""A frame shows enough of the picture if it has this share of the pixels that are looked at."""
+
+
+@dataclass(frozen=True)
+class FollowerSettings:
+    """Which pixels a camera is followed by, how it is searched for, and when an answer counts.
+
+    Films of CDnet, as they are and through windows that move, show what each is good for (`python -m lab alignment`).
+    """
+
+    cells: int = 1600
+    """One pixel is looked at in each square cell of the picture, of which there are about this number."""
+    least_slope: float = 2.0 / 255.0
+    """A cell has a pixel if the picture changes by this share of white from one pixel to the next: where it changes by
+    less it does not tell where it is."""
+    fewest_pixels: int = 30
+    """With fewer pixels nothing can be found."""
+    outlier_share: float = 0.01
+    """The outlier penalty is this share of white, unless one is given."""
+    longest_step: float = 2.0
+    """A step moves no corner of the frame by more pixels than this."""
+    shortest_step: float = 0.02
+    """The search ends after a step that is shorter than this, in pixels."""
+    steps: int = 20
+    """The search takes at most this number of steps."""
+    least_explained: float = 0.35
+    """This share of the pixels in sight has to look as in the picture; by chance a quarter of them does."""
+    drop: float = 0.75
+    """A frame of which less than this multiple of the usual share is explained is looked for in all places nearby."""
+    fading: float = 0.98
+    """The usual share rises at once, and keeps this much of what it was where less is explained."""
+    searched_pixels: int = 300
+    """All places nearby are compared by this number of pixels."""
+    reach: float = 1.0 / 32.0
+    """They reach this far to each side, as a share of the mean side of the picture, and at least `least_reach`."""
+    least_reach: int = 8
+    """The fewest pixels that they reach to each side."""
+
+
+FOLLOWING = FollowerSettings()
 
 
 class Sighting(NamedTuple):
@@ -51,7 +74,7 @@ class Sighting(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether enough of the picture is in sight, and looks as it should."""
-        return self.in_sight >= IN_SIGHT and self.explained >= LEAST_EXPLAINED
+        return self.in_sight >= IN_SIGHT and self.explained >= FOLLOWING.least_explained
 
 
 class Follower:
@@ -86,20 +109,22 @@ class Follower:
            [ 0.,  0.,  1.]])
     """
 
-    def __init__(self, background: Any, transform: str = "translation", outlier_penalty: float | None = None) -> None:
+    def __init__(
+        self, background: ArrayLike, transform: str = "translation", outlier_penalty: float | None = None
+    ) -> None:
         picture = _grey(background, "background")
         self.transform = check_choice(transform, "transform", FAMILIES)
         self.outlier_penalty = (
-            OUTLIER_SHARE if outlier_penalty is None else check_positive(outlier_penalty, "outlier_penalty")
+            FOLLOWING.outlier_share if outlier_penalty is None else check_positive(outlier_penalty, "outlier_penalty")
         )
         self.frame = AlignedFrame(*picture.shape)
         self.scale = _scale_of(picture)
         self.place = Sighting(np.eye(3), np.array([1.0, 0.0]))
         """Where the last frame was."""
-        side = max(4, round(np.sqrt(picture.size / CELLS)))
+        side = max(4, round(np.sqrt(picture.size / FOLLOWING.cells)))
         cells = -(-picture.shape[0] // side) * -(-picture.shape[1] // side)
         chosen, slopes = np.empty((2, cells), np.int64), np.empty((2, cells), np.float32)
-        count = steepest_pixels(picture, self.scale, side, LEAST_SLOPE, chosen, slopes)
+        count = steepest_pixels(picture, self.scale, side, FOLLOWING.least_slope, chosen, slopes)
         rows, columns = chosen[:, :count]
         level = Grid.of(self.frame, transform, 0, rows * picture.shape[1] + columns)
         self._values = np.asarray(picture[rows, columns] * np.float32(self.scale), np.float32)
@@ -108,7 +133,7 @@ class Follower:
         self._jacobian = np.concatenate([tangents, self._values[None], np.ones((1, count), np.float32)])
         self._shape = level.grid, level.generators, level.corners
 
-    def align(self, image: Any) -> Sighting:
+    def align(self, image: ArrayLike) -> Sighting:
         """Where the picture lies in a frame of the film; the next one is looked for from there if the answer is ok.
 
         Parameters
@@ -120,28 +145,28 @@ class Follower:
 
     def follow(self, frame: Picture2D) -> Sighting:
         """The same for a frame that is known to be one."""
-        if self._values.size < FEWEST:
+        if self._values.size < FOLLOWING.fewest_pixels:
             return self.place
         start = self.place
         found = self._descended(frame, start.matrix)
-        if found.explained < DROP * (start.usual or 1.0):
-            reach = max(8, round(0.5 * sum(frame.shape) * REACH))
+        if found.explained < FOLLOWING.drop * (start.usual or 1.0):
+            reach = max(FOLLOWING.least_reach, round(0.5 * sum(frame.shape) * FOLLOWING.reach))
             begin = start.matrix @ self.frame.to_pixels
             x, y = nearest_shift(
                 frame, self.scale, begin, start.light, 3 * self.outlier_penalty, reach,
-                max(1, self._values.size // SEARCHED), self._values, self._shape[0],
+                max(1, self._values.size // FOLLOWING.searched_pixels), self._values, self._shape[0],
             )  # fmt: skip
             shift = np.array([[1.0, 0.0, x], [0.0, 1.0, y], [0.0, 0.0, 1.0]])
             other = self._descended(frame, shift @ start.matrix)
             found = other if other.explained > found.explained else found
         if found.ok:
-            usual = max(found.explained, FADING * start.usual + (1.0 - FADING) * found.explained)
+            usual = max(found.explained, FOLLOWING.fading * start.usual + (1.0 - FOLLOWING.fading) * found.explained)
             self.place = found._replace(usual=usual)
         return found
 
     def _descended(self, frame: Picture2D, start: Matrix) -> Sighting:
         matrix, light = start @ self.frame.to_pixels, self.place.light.copy()
-        limits = self.outlier_penalty, LONGEST_STEP, SHORTEST_STEP, MOST_STEPS
+        limits = self.outlier_penalty, FOLLOWING.longest_step, FOLLOWING.shortest_step, FOLLOWING.steps
         _, in_sight, explained = follow_frame(
             frame, self.scale, matrix, light, limits, self._values, self._jacobian, *self._shape
         )
@@ -149,7 +174,7 @@ class Follower:
         return Sighting(found / found[2, 2], light, in_sight, explained)
 
 
-def _grey(image: Any, name: str) -> Picture2D:
+def _grey(image: ArrayLike, name: str) -> Picture2D:
     """A grey picture as an array of one piece, or a sentence that tells what is wrong with it."""
     picture = np.asarray(image)
     if picture.ndim != 2 or picture.dtype.kind not in "uf" or picture.size == 0:

@@ -70,7 +70,7 @@ def align(
         Where to start, if not in the middle of each image: matrices (n, 3, 3) as in the answer, boxes (n, 4) of left,
         top, right and bottom, or landmarks (n, k, 2), k points x and y of each image.
     n_components : int
-        At most so many components.
+        The largest number of components.
     rank_penalty, outlier_penalty : float or "auto"
         Larger: lower rank, and fewer outliers. "auto": 0.01 of white for outliers, and the root of the number of pixels
         in the frame times that for the rank.

@@ -6,12 +6,13 @@ finest level is smoothed by (1 2 1) / 4 along both axes before its cubic spline 
 smaller on faces. What is cut out for others to see is not smoothed.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Float32Array
+from .._types import AnyArray, Float32Array
 from ..kernels.alignment import warp_image
 from ..kernels.warp import BORDER, halve_image, pad_image, smooth_image, spline_coefficients
 from .families import AlignedFrame, Matrix, generators
@@ -19,7 +20,7 @@ from .families import AlignedFrame, Matrix, generators
 Image = Float32Array
 
 COARSEST = 12
-"""Pixels that the shorter side of the frame keeps at the coarsest level, at least."""
+"""The shorter side of the frame keeps at least this number of pixels at the coarsest level."""
 
 
 def n_levels(frame: AlignedFrame) -> int:
@@ -99,7 +100,7 @@ class Grid:
     frame: AlignedFrame
 
     @classmethod
-    def of(cls, frame: AlignedFrame, family: str, number: int, some: Any = None) -> "Grid":
+    def of(cls, frame: AlignedFrame, family: str, number: int, some: AnyArray | None = None) -> "Grid":
         """A level of a frame; ``some`` are the numbers of the pixels to look at, where not all are."""
         (height, y), (width, x) = (_places(side, 2**number) for side in (frame.height, frame.width))
         row, column = np.divmod(np.arange(height * width) if some is None else some, width)
@@ -126,7 +127,7 @@ class Grid:
         warp_image(image, cubic, self.matrix(matrix), self.grid, values, slopes)
         return values, slopes
 
-    def cut_all(self, pyramids: Any, matrices: Matrix) -> Image:
+    def cut_all(self, pyramids: Iterable[Pyramid], matrices: Matrix) -> Image:
         """The frames cut out of this level of many images, (n, m)."""
         sources = (pyramid.levels[self.number] for pyramid in pyramids)
         return np.stack(
