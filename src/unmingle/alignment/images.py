@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import AnyArray
+from ..media.pixels import LUMA_WEIGHTS
 from .pyramid import Image
 
-_LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+_LUMA = np.array(LUMA_WEIGHTS, dtype=np.float32)
 _WHITE = {"uint8": 255.0, "uint16": 65535.0, "bool": 1.0}
 _SAMPLE = 200_000
 """Pixels that tell how bright images are."""
