@@ -1,5 +1,5 @@
-"""Take a song apart
-====================
+"""Separate a song
+==================
 
 Separate a song into voice and music: exactly, as a stream, and with the help of a passage without voice.
 
@@ -42,7 +42,7 @@ tell(f"as a stream, {1000 * stream.latency / made.rate:.0f} ms late", live)
 
 # Nobody sings in the first bar: learn the music from it.
 bar = 4 * made.beat
-tell("told where nobody sings", audio.separate(made.mixture, made.rate, method="adapt", no_voice=(0.0, bar)))
+tell("knowing where nobody sings", audio.separate(made.mixture, made.rate, method="adapt", no_voice=(0.0, bar)))
 
 print(f"\nstems add up to the song to {np.abs(exact.voice + exact.music - made.mixture).max():.0e}")
 
