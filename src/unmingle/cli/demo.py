@@ -22,11 +22,11 @@ def run(
     All three are made, so that the truth is known. They are written as files, too: try the other commands on them.
     """
     with console.progress("Separating the film", quiet=quiet) as advance, console.warnings_as_sentences():
-        from ..apps.demo.demonstration import Outputs, Settings, run_demo
+        from ..apps.demo.demonstration import DemoSettings, run_demo
         from ..apps.demo.readings import compare_readings
         from ..apps.demo.street import compare_street
 
-        done = run_demo(Outputs(ready_folder(out)), Settings(seed=seed, frames=frames), progress=advance)
+        done = run_demo(ready_folder(out), DemoSettings(seed=seed, frames=frames), progress=advance)
     report = done.written["report.html"]
     files = {name: path for name, path in done.written.items() if path != report}
     summary = done.summary()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmingle.apps.demo.demonstration import Outputs, Settings, run_demo
+from unmingle.apps.demo.demonstration import DemoSettings, run_demo
 from unmingle.apps.demo.judging import choose_best_mask
 from unmingle.apps.demo.readings import compare_readings
 from unmingle.apps.demo.street import compare_street
@@ -12,7 +12,7 @@ from unmingle.metrics import f_measure
 
 def test_the_report_is_written_by_any_kind_of_path(tmp_path):
     told = []
-    done = run_demo(Outputs(str(tmp_path / "new" / "folder")), Settings(seed=1, frames=40), progress=told.append)
+    done = run_demo(str(tmp_path / "new" / "folder"), DemoSettings(seed=1, frames=40), progress=told.append)
     assert told[-1].done == done.summary()["street"]["iterations"]
     path = done.written["report.html"]
     assert path == tmp_path / "new" / "folder" / "report.html"
@@ -27,7 +27,7 @@ def test_the_report_is_written_by_any_kind_of_path(tmp_path):
 @pytest.mark.parametrize(("name", "value"), [("seed", -1), ("frames", 9), ("frames", 2001), ("frames", 40.5)])
 def test_settings_keep_their_rules(name, value):
     with pytest.raises(ValueError, match=f"{name} must be a whole number"):
-        Settings(**{name: value})
+        DemoSettings(**{name: value})
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -42,6 +42,6 @@ def test_no_threshold_is_better_than_the_best_one(seed):
 
 def test_without_pyav_all_files_but_the_film_are_written(tmp_path, monkeypatch):
     monkeypatch.setattr("unmingle.apps.demo.demonstration.find_spec", lambda name: None)
-    files = run_demo(Outputs(tmp_path), Settings(frames=20)).written
+    files = run_demo(tmp_path, DemoSettings(frames=20)).written
     assert sorted(files) == ["faces", "readings.csv", "report.html", "song.wav"]
     assert all(path.exists() for path in files.values())

@@ -33,7 +33,7 @@ LEAD = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class DemoSettings:
     """What the demo makes."""
 
     seed: Annotated[int, Count(), "Random seed: the same seed gives the same results."] = 0
@@ -43,18 +43,11 @@ class Settings:
         check_settings(self)
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """Where the page and the files go; without a folder nothing is written."""
-
-    folder: str | PathLike[str] | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Demonstration:
     """A film, a table and a song, each made with known truth, and what became of them."""
 
-    settings: Settings
+    settings: DemoSettings
     street: StreetDemo
     readings: ReadingsDemo
     song: SongDemo
@@ -77,15 +70,18 @@ class Demonstration:
 
 
 def run_demo(
-    outputs: Outputs = Outputs(), settings: Settings = Settings(), *, progress: Callback | None = None
+    folder: str | PathLike[str] | None = None,
+    settings: DemoSettings = DemoSettings(),
+    *,
+    progress: Callback | None = None,
 ) -> Demonstration:
     """Make a film, a table and a song, and separate each, by unmingle and by simpler ways.
 
     Parameters
     ----------
-    outputs : Outputs
-        Where the page and the files go.
-    settings : Settings
+    folder : path, optional
+        Where the page and the files go; without it nothing is written.
+    settings : DemoSettings
         The seed and the length of the film.
     progress : callable, optional
         Is called after each iteration on the film.
@@ -97,11 +93,11 @@ def run_demo(
     """
     street = separate_street(settings.frames, settings.seed, progress)
     done = Demonstration(settings, street, clean_readings(settings.seed), separate_song(settings.seed))
-    if outputs.folder is not None:
-        folder = Path(outputs.folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        done.written.update(_write_files(done, folder))
-        done.written["report.html"] = _write_report(done, folder)
+    if folder is not None:
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        done.written.update(_write_files(done, place))
+        done.written["report.html"] = _write_report(done, place)
     return done
 
 
