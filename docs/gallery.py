@@ -4,8 +4,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from sphinx_gallery.scrapers import figure_rst
-
 FOLDER = Path(__file__).parent / "generated" / "example_pictures"
 
 
@@ -24,6 +22,8 @@ def arguments(gallery_conf: dict[str, Any], script_vars: dict[str, Any]) -> list
 
 def show_pictures(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
     """Move the pictures that an example has written by now into its page."""
+    from sphinx_gallery.scrapers import figure_rst  # here, as tests read this file where there is no Sphinx
+
     shown = []
     for picture in sorted(folder_of(block_vars["src_file"]).glob("*.png")):
         shown.append(next(block_vars["image_path_iterator"]))

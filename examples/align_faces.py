@@ -6,7 +6,6 @@ Align faces with each other, then new ones, partly covered, with what was learnt
 The faces are drawn, so that it is known where each is. Run it with ``python examples/align_faces.py [FOLDER]``; with a
 folder, a picture of the result is written there (needs ``pip install pillow``).
 """
-# sphinx_gallery_thumbnail_path = "faces.png"
 
 import sys
 from pathlib import Path

@@ -9,7 +9,6 @@ UNMINGLE_DATA set to the folder of data sets, the face is one of the Yale B face
 Run it with ``python examples/parts_of_faces.py [FOLDER]``; with a folder, a picture of the result is written there
 (needs ``pip install pillow``).
 """
-# sphinx_gallery_thumbnail_path = "faces.png"
 
 import os
 import sys

@@ -6,7 +6,6 @@ Separate a song into voice and music: exactly, as a stream, and with the help of
 Run it with ``python examples/separate_a_song.py [FOLDER]``; with a folder, the song and its stems are written there as
 MP3 files to listen to, with their spectrograms (needs ``pip install av soundfile pillow``).
 """
-# sphinx_gallery_thumbnail_path = "song.png"
 
 import sys
 from pathlib import Path

@@ -6,7 +6,6 @@ Watch a place through a camera: who passes, when, and what the place looks like 
 Run it with ``python examples/watch_a_camera.py [FOLDER]``; with a folder, a picture of the last frame is written there
 (needs ``pip install pillow``).
 """
-# sphinx_gallery_thumbnail_path = "street.png"
 
 import sys
 from pathlib import Path
