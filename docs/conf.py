@@ -2,8 +2,12 @@
 
 import inspect
 import re
+import sys
+from pathlib import Path
 
 import unmingle
+
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery.py
 
 project = "unmingle"
 author = "The unmingle developers"
@@ -46,7 +50,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": "generated/examples",
     "filename_pattern": r"/(?!make_accompaniment)\w+\.py$",  # that one needs a synthesiser: shown, not run
     "ignore_pattern": r"__init__\.py",
-    "image_scrapers": (),
+    "image_scrapers": ("gallery.show_pictures",),
+    "reset_argv": "gallery.arguments",
     "reset_modules": (),
     "remove_config_comments": True,
     "show_memory": False,

@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 
 import unmingle
-from unmingle.apps import demo
+from unmingle.apps.demo.demonstration import run_demo
+from unmingle.apps.demo.readings import picture_readings
+from unmingle.apps.demo.street import picture_street
 from unmingle.report.pictures import png, titled_sheet
 from unmingle.synth import displaced_faces
 
@@ -14,10 +16,10 @@ HERE = Path(__file__).parent
 
 def street_and_table() -> None:
     """Those of `unmingle demo`, seed 0."""
-    done = demo.run(150, 0, lambda progress: None)
-    columns = {name: pictures[1:4:2] for name, pictures in demo.street_pictures(done.street).items()}
+    done = run_demo()
+    columns = {name: pictures[1:4:2] for name, pictures in picture_street(done.street).items()}
     write("street.png", titled_sheet(columns, enlarge=1))
-    pictures = demo.table_pictures(done.table)
+    pictures = picture_readings(done.readings)
     names = {"recorded (gaps yellow)": "recorded", "expected": "expected", "flagged": "flagged"}
     half = {name: [pictures[kind][:, : pictures[kind].shape[1] // 2]] for name, kind in names.items()}
     write("table.png", titled_sheet(half, enlarge=1))

@@ -3,19 +3,16 @@
 
 Align faces with each other, then new ones, partly covered, with what was learnt.
 
-The faces are drawn, so that it is known where each is. The picture needs Pillow (``pip install pillow``)
-and goes to the path given: ``python examples/align_faces.py faces.png``.
+The faces are drawn, so that it is known where each is. Run it with ``python examples/align_faces.py [FOLDER]``; with a
+folder, a picture of the result is written there (needs ``pip install pillow``).
 """
-# sphinx_gallery_thumbnail_path = "faces.png"
 
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 import unmingle
-from unmingle.report.pictures import png, titled_sheet
 from unmingle.synth import displaced_faces
 
 train = displaced_faces(40, covered=0.2, random_state=0)
@@ -36,17 +33,17 @@ print(f"new faces: error {np.median(error[~hidden]):.3f} px, and {np.median(erro
 other = aligner.align([np.random.default_rng(0).random((64, 56))])
 print(f"noise is no face: {other.notes[0]}")
 
-shown = np.flatnonzero(hidden)[:5]
-sheet = titled_sheet(
-    {
+if len(sys.argv) > 1:
+    from unmingle.report.pictures import png, titled_sheet
+
+    shown = np.flatnonzero(hidden)[:5]
+    columns = {
         "before": list(aligner.starting_parts(new.images[shown]).images),
         "after": list(found.images[shown]),
         "low rank": list(found.low_rank[shown]),
         "outliers": list(0.5 + found.outliers[shown]),
-    },
-    enlarge=3,
-)
-with TemporaryDirectory() as aside:
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(aside) / "faces.png"
-    path.write_bytes(png(sheet))
-    print(f"the picture has {path.stat().st_size // 1000} kB" + (f": {path}" if len(sys.argv) > 1 else ""))
+    }
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "faces.png").write_bytes(png(titled_sheet(columns, enlarge=3)))
+    print("look at faces.png")

@@ -1,24 +1,22 @@
 """Faces as sums of parts
 =========================
 
-Take a face under many lights into nonnegative parts, and its cast shadows off.
+Split a face under many lights into nonnegative parts, and take its cast shadows off.
 
 Shadows take light away, and outliers of RobustNMF only add: so it works on darkness, one minus the picture. With
-UNMINGLE_DATA set to the folder of data sets, the face is one of the Yale B faces there, otherwise a drawing. The
-picture needs Pillow (``pip install pillow``) and goes to the path given:
-``python examples/parts_of_faces.py faces.png``.
+UNMINGLE_DATA set to the folder of data sets, the face is one of the Yale B faces there, otherwise a drawing.
+
+Run it with ``python examples/parts_of_faces.py [FOLDER]``; with a folder, a picture of the result is written there
+(needs ``pip install pillow``).
 """
-# sphinx_gallery_thumbnail_path = "faces.png"
 
 import os
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 import unmingle
-from unmingle.report.pictures import png, titled_sheet
 
 N_PARTS = 5
 
@@ -74,16 +72,16 @@ def light(rows: np.ndarray) -> list[np.ndarray]:
     return list((1 - np.clip(rows, 0, 1)).reshape(-1, height, width) ** 0.8)
 
 
-sheet = titled_sheet(
-    {
+if len(sys.argv) > 1:
+    from unmingle.report.pictures import png, titled_sheet
+
+    columns = {
         "picture": light(darkness[shown]),
         "no shadows": light(found.low_rank[shown]),
         "shadows": light(found.outliers[shown] / found.outliers[shown].max(axis=1, keepdims=True)),
         "parts": light(model.components_ / np.quantile(model.components_, 0.99, axis=1, keepdims=True)),
-    },
-    enlarge=3,
-)
-with TemporaryDirectory() as aside:
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(aside) / "faces.png"
-    path.write_bytes(png(sheet))
-    print(f"the picture has {path.stat().st_size // 1000} kB" + (f": {path}" if len(sys.argv) > 1 else ""))
+    }
+    target = Path(sys.argv[1])
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "parts.png").write_bytes(png(titled_sheet(columns, enlarge=3)))
+    print("look at parts.png")

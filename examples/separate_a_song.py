@@ -1,12 +1,11 @@
-"""Take a song apart
-====================
+"""Separate a song
+==================
 
 Separate a song into voice and music: exactly, as a stream, and with the help of a passage without voice.
 
 Run it with ``python examples/separate_a_song.py [FOLDER]``; with a folder, the song and its stems are written there as
 MP3 files to listen to, with their spectrograms (needs ``pip install av soundfile pillow``).
 """
-# sphinx_gallery_thumbnail_path = "song.png"
 
 import sys
 from pathlib import Path
@@ -42,7 +41,7 @@ tell(f"as a stream, {1000 * stream.latency / made.rate:.0f} ms late", live)
 
 # Nobody sings in the first bar: learn the music from it.
 bar = 4 * made.beat
-tell("told where nobody sings", audio.separate(made.mixture, made.rate, method="adapt", no_voice=(0.0, bar)))
+tell("knowing where nobody sings", audio.separate(made.mixture, made.rate, method="adapt", no_voice=(0.0, bar)))
 
 print(f"\nstems add up to the song to {np.abs(exact.voice + exact.music - made.mixture).max():.0e}")
 

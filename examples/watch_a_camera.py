@@ -3,9 +3,12 @@
 
 Watch a place through a camera: who passes, when, and what the place looks like without them.
 
-Run it with ``python examples/watch_a_camera.py``.
+Run it with ``python examples/watch_a_camera.py [FOLDER]``; with a folder, a picture of the last frame is written there
+(needs ``pip install pillow``).
 """
-# sphinx_gallery_thumbnail_path = "street.png"
+
+import sys
+from pathlib import Path
 
 from unmingle.apps.video import Stream
 from unmingle.metrics import MaskCounts
@@ -31,3 +34,16 @@ print(f"rank {card['rank']} of {card['components']}, noise {card['noise']:.1f} o
 # The scene without people: how far from the truth?
 error = abs(found.background - scene.background[-1])
 print(f"background: off by {255 * error.mean():.1f} steps on average")
+
+if len(sys.argv) > 1:
+    from unmingle.report.pictures import judged_mask, png, titled_sheet
+
+    columns = {
+        "camera": [scene.frames[-1]],
+        "background": [found.background],
+        "who is there": [judged_mask(found.mask, scene.masks[-1])],
+    }
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "street.png").write_bytes(png(titled_sheet(columns)))
+    print("look at street.png: white is right, orange a false alarm, blue a miss")

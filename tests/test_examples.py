@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
@@ -17,8 +18,14 @@ def test_example_has_a_title(path):
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(path):
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+def test_example_runs(path, tmp_path):
+    done = subprocess.run([sys.executable, path, tmp_path / "new"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout
     assert not done.stderr
+    pictures = list(tmp_path.glob("new/*.png"))
+    assert bool(pictures) == ("[FOLDER]" in path.read_text(encoding="utf-8"))
+    for picture in pictures:
+        with Image.open(picture) as opened:
+            assert opened.format == "PNG"
+            assert min(opened.size) > 100

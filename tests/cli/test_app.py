@@ -62,7 +62,7 @@ def test_wrong_usage_exits_with_2(run, arguments):
 
 @pytest.mark.parametrize("command", [["decompose", "x.npy"], ["demo"]])
 def test_unwritable_folder_is_noticed_before_the_work(run, tmp_path, monkeypatch, command):
-    monkeypatch.setattr("unmingle.apps.demo._street.decompose", None)
+    monkeypatch.setattr("unmingle.apps.demo.street.decompose", None)
     monkeypatch.setattr("unmingle.apps.tables._separate.decompose", None)
     np.save(tmp_path / "x.npy", np.eye(4))
     (tmp_path / "taken").write_text("a file")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unmingle.media import MediaError, open_writer
-from unmingle.media.background import WritingThread
+from unmingle.media.background import FRAMES_WAITING, ReadingThread, WritingThread
 
 PICTURE = np.zeros((4, 6), np.uint8)
 
@@ -65,3 +65,35 @@ def test_one_who_waits_for_room_hears_of_a_failure(tmp_path):
         written_until_it_fails(thread)
     thread.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_after_a_failure_nobody_waits(tmp_path):
+    thread = WritingThread(open_writer(tmp_path / "out.npz"))
+    with pytest.raises(ZeroDivisionError):
+        for number in range(100):
+            thread.write(lambda: 1 / 0, float(number))
+    for number in range(100):
+        thread.write(lambda: PICTURE, float(number))
+    thread.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reading_thread_is_a_few_items_ahead_and_ends_when_it_is_stopped():
+    made, closed = [], threading.Event()
+
+    def produce(stop):
+        try:
+            for number in range(100):
+                made.append(number)
+                yield number
+        finally:
+            closed.set()
+
+    thread = ReadingThread(produce, newest=False, name="numbers")
+    assert [thread.get() for _ in range(10)] == list(range(10))
+    thread.stop()
+    thread.join()
+    assert closed.is_set()
+    assert 10 <= len(made) <= 10 + FRAMES_WAITING + 1
+    with pytest.raises(StopIteration):
+        thread.get()

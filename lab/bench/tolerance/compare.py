@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmingle import Decomposition, decompose, pursue
-from unmingle.apps.demo import foreground
+from unmingle.apps.demo.judging import find_foreground
 from unmingle.metrics import f_measure
 from unmingle.synth import low_rank_plus_sparse, surveillance_scene
 
@@ -69,7 +69,7 @@ def _demo(quick: bool) -> Iterator[dict[str, Any]]:
     scene = surveillance_scene(60 if quick else 200, random_state=0)
     X = scene.frames.reshape(len(scene.frames), -1).astype(np.float64)
     parts = [_solved(X, tol, "(2)") for tol in TOLERANCES]
-    masks = [foreground(X - part.low_rank).reshape(scene.masks.shape) for part in parts]
+    masks = [find_foreground(X - part.low_rank).reshape(scene.masks.shape) for part in parts]
     yield _row("F of the demo", "(2)", [f_measure(mask, scene.masks).f for mask in masks], parts)
 
 

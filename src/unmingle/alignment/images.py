@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._types import AnyArray
+from ..media.pixels import LUMA_WEIGHTS
 from .pyramid import Image
 
-_LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
-"""How red, green and blue make grey (BT.601)."""
+_LUMA = np.array(LUMA_WEIGHTS, dtype=np.float32)
 _WHITE = {"uint8": 255.0, "uint16": 65535.0, "bool": 1.0}
 """The largest number of each type of pixels."""
 

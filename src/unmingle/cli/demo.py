@@ -22,23 +22,24 @@ def run(
     All three are made, so that the truth is known. They are written as files, too: try the other commands on them.
     """
     with console.progress("Separating the film", quiet=quiet) as advance, console.warnings_as_sentences():
-        from ..apps import demo
+        from ..apps.demo.demonstration import DemoSettings, run_demo
+        from ..apps.demo.readings import compare_readings
+        from ..apps.demo.street import compare_street
 
-        folder = ready_folder(out)
-        done = demo.run(frames, seed, advance)
-        files = demo.write_files(done, folder)
-        report = demo.write_report(done, folder)
-    figures = demo.figures(done)
+        done = run_demo(ready_folder(out), DemoSettings(seed=seed, frames=frames), progress=advance)
+    report = done.written["report.html"]
+    files = {name: path for name, path in done.written.items() if path != report}
+    summary = done.summary()
     if as_json:
-        console.print_json({**figures, "files": files, "report": str(report)})
+        console.print_json({**summary, "files": files, "report": str(report)})
     elif not quiet:
-        song = f"voice {figures['song']['voice_gain']:+.1f} dB, music {figures['song']['music_gain']:+.1f} dB"
+        song = f"voice {summary['song']['voice_gain']:+.1f} dB, music {summary['song']['music_gain']:+.1f} dB"
         console.show(
             "A film whose light changes: what moves? (1 is best; simple ways have the best threshold)",
-            console.table(*demo.street_comparison(done.street), first_is_ours=True),
-            console.facts(console.solved(figures["street"])),
-            f"\nA table with {done.table.n_faults} faults and {done.table.n_gaps} gaps: which cells are wrong?",
-            console.table(*demo.table_comparison(done.table), first_is_ours=True),
+            console.table(*compare_street(done.street), first_is_ours=True),
+            console.facts(console.solved(summary["street"])),
+            f"\nA table with {done.readings.n_faults} faults and {done.readings.n_gaps} gaps: which cells are wrong?",
+            console.table(*compare_readings(done.readings), first_is_ours=True),
             f"A song: nearer to the true parts by: {song}\n",
             files=", ".join(map(str, files.values())),
             report=report,

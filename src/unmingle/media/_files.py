@@ -2,11 +2,13 @@
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
 from .._validation import is_missing
-from .errors import MediaError
+from .errors import MediaError, cause
 
 
 def list_files(folder: str | PathLike[str], suffixes: frozenset[str], what: str) -> list[Path]:
@@ -48,3 +50,14 @@ def check_parent_folder(path: Path) -> None:
         raise MediaError(f"{path} cannot be written: the folder {path.parent} does not exist; create it first.")
     if path.is_dir():
         raise MediaError(f"{path} cannot be written: it is a folder; give it another name.")
+
+
+@contextmanager
+def unwritable_in_words(path: Path) -> Iterator[None]:
+    """Turn failures to begin with a file into the sentence that says why it cannot be written."""
+    try:
+        yield
+    except BlockingIOError as error:
+        raise MediaError(f"{path} cannot be written: another run is writing it; give it another name.") from error
+    except OSError as error:
+        raise MediaError(f"{path} cannot be written: {cause(error)}.") from error

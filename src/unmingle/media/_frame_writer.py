@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 from numpy.typing import ArrayLike
 
 from .._aside import Hold
+from ._files import unwritable_in_words
 from .errors import MediaError, cause
 from .frames import IMAGE_RATE
 from .pixels import Pixels, check_pixels, describe_pixels
@@ -50,12 +51,8 @@ class FrameWriter(ABC):
         self._closed = False
         self._claim = Hold(None)
         try:
-            self._open()
-        except BlockingIOError as error:
-            raise MediaError(f"{path} cannot be written: another run is writing it; give it another name.") from error
-        except OSError as error:
-            self._claim.release()
-            raise MediaError(_sentence_unwritable(path, error)) from error
+            with unwritable_in_words(path):
+                self._open()
         except MediaError:
             self._claim.release()
             raise
@@ -178,7 +175,7 @@ class FrameWriter(ABC):
         """After a failure, keep what was complete and say where, or leave nothing behind."""
 
 
-def _sentence_unwritable(path: Path, error: OSError, kept: Kept | None = None) -> str:
+def _sentence_unwritable(path: Path, error: OSError, kept: Kept | None) -> str:
     end = ""
     if kept:
         n = kept.n_frames

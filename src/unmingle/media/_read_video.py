@@ -22,6 +22,7 @@ from .planes import Planes
 if TYPE_CHECKING:
     from av.container import InputContainer
     from av.packet import Packet
+    from av.stream import Stream
     from av.video.frame import VideoFrame
     from av.video.stream import VideoStream
 
@@ -99,9 +100,15 @@ class Video:
         return (indexed if trimmed else stated) or None
 
 
-def _packet_index(stream: "VideoStream") -> Sequence[Any]:
+def _packet_index(stream: "Stream") -> Sequence[Any]:
     """Where each packet lies in the file, as far as known."""
     return getattr(stream, "index_entries", None) or ()
+
+
+def lacks_bytes(container: "InputContainer", stream: "Stream") -> bool:
+    """Whether a file ends before the last packet that its index names."""
+    end = max((entry.pos + entry.size for entry in _packet_index(stream)), default=0)
+    return 0 < (container.size or 0) < end
 
 
 def open_video(
@@ -237,8 +244,7 @@ def _without_decode_pictures(video: Video) -> str:
 
 
 def _is_cut(video: Video) -> bool:
-    size = video.container.size or 0
-    if 0 < size < max((entry.pos + entry.size for entry in _packet_index(video.stream)), default=0):
+    if lacks_bytes(video.container, video.stream):
         return True
     step = video.last / (video.given - 1) if video.given > 1 else 0.0
     stated = video.stated_frames()

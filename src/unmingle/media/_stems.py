@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._aside import Hold, hold
-from ._files import check_parent_folder, temporary_path
+from ._files import check_parent_folder, temporary_path, unwritable_in_words
 from .errors import MediaError, cause
 from .write_sound import Samples, SoundWriter, format_of, to_block
 
@@ -155,13 +155,12 @@ class _Scratch:
         self._path, self._temporary = path, temporary_path(path, "samples")
         self._claim = Hold(None)
         try:
-            self._claim = hold(self._temporary)
-            self._file: IO[bytes] = self._temporary.open("w+b")
-        except BlockingIOError as error:
-            raise MediaError(f"{path} cannot be written: another run is writing it; give it another name.") from error
-        except OSError as error:
+            with unwritable_in_words(path):
+                self._claim = hold(self._temporary)
+                self._file: IO[bytes] = self._temporary.open("w+b")
+        except MediaError:
             self._claim.release()
-            raise MediaError(f"{path} cannot be written: {cause(error)}.") from error
+            raise
 
     def write(self, block: Samples) -> None:
         """Keep a block."""

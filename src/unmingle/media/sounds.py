@@ -12,7 +12,7 @@ import numpy as np
 from .._types import Float32Array
 from .._validation import is_missing, require
 from ._files import list_files
-from ._read_video import CLEARLY_SHORT, TEXT_FORMATS
+from ._read_video import CLEARLY_SHORT, TEXT_FORMATS, lacks_bytes
 from .errors import IncompleteError, MediaError, cause
 
 if TYPE_CHECKING:
@@ -345,9 +345,7 @@ class Track:
         if given == 0:
             raise MediaError(f"{name} contains no sound that can be decoded; it is empty or damaged.")
         read = f"{given / self.rate:.2f} seconds"
-        index = getattr(self._stream, "index_entries", None) or ()
-        lacks_bytes = 0 < (self._container.size or 0) < max((entry.pos + entry.size for entry in index), default=0)
-        if lacks_bytes or (stated is not None and given < CLEARLY_SHORT * stated):
+        if lacks_bytes(self._container, self._stream) or (stated is not None and given < CLEARLY_SHORT * stated):
             of = f" of {stated / self.rate:.2f}" if stated else ""
             raise IncompleteError(
                 f"{name} is cut off or damaged: {given / self.rate:.2f}{of} seconds could be read.", given

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .._aside import Hold, hold
 from .._types import Float32Array
 from .._validation import check_count, check_positive, require
-from ._files import check_parent_folder, move_into_place, temporary_path
+from ._files import check_parent_folder, move_into_place, temporary_path, unwritable_in_words
 from .errors import MediaError, cause
 
 Samples = Float32Array
@@ -123,15 +123,12 @@ class SoundWriter:
         check_parent_folder(self.path)
         self._temporary, self._claim, self._closed = temporary_path(self.path), Hold(None), False
         try:
-            self._claim = hold(self._temporary)
-            self._sink = _Sink(self._temporary)
-        except BlockingIOError as error:
-            raise MediaError(
-                f"{self.path} cannot be written: another run is writing it; give it another name."
-            ) from error
-        except OSError as error:
+            with unwritable_in_words(self.path):
+                self._claim = hold(self._temporary)
+                self._sink = _Sink(self._temporary)
+        except MediaError:
             self._claim.release()
-            raise MediaError(f"{self.path} cannot be written: {cause(error)}.") from error
+            raise
         try:
             self._coder = _Coder(self._sink, self.path.name, known, rate, n_channels, gain)
         except BaseException:

@@ -29,7 +29,7 @@ class _Tune:
 
 
 @dataclass(frozen=True)
-class _Sound:
+class _Rendering:
     """How finely the voice is computed, and how long its hiss is."""
 
     highest_harmonic: float = 8000.0
@@ -42,7 +42,7 @@ class _Sound:
     """Length of the hiss that some notes begin with."""
 
 
-_TUNE, _SOUND = _Tune(), _Sound()
+_TUNE, _RENDERING = _Tune(), _Rendering()
 _VOWELS = np.array(
     [
         [800.0, 1150.0, 2900.0, 3900.0],
@@ -86,7 +86,7 @@ def sing(
 ) -> Singing:
     """Sing a melody over the chords of bars, silent in the first one."""
     melody = _melody(beat, chords, scale, rng)
-    hop = rate // _SOUND.frames_per_second
+    hop = rate // _RENDERING.frames_per_second
     frames = hop * np.arange(-(-n // hop) + 1) / rate
     here = np.maximum(np.searchsorted(melody.starts, frames, side="right") - 1, 0)
     loudness = _loudness(frames, here, melody)
@@ -160,18 +160,18 @@ def _harmonics(
     first = np.cos(2.0 * np.pi * np.pad(turns, (0, -n % hop))).reshape(-1, hop)
     amplitudes = _amplitudes(pitch, loudness, formants, rate)
     sound = np.zeros(first.shape)
-    for start in range(0, len(first), _SOUND.frames_at_once):
-        rows = slice(start, start + _SOUND.frames_at_once)
+    for start in range(0, len(first), _RENDERING.frames_at_once):
+        rows = slice(start, start + _RENDERING.frames_at_once)
         before, wave = np.ones_like(first[rows]), first[rows]
         for a in amplitudes:
-            sound[rows] += _between(a[start : start + _SOUND.frames_at_once + 1], hop) * wave
+            sound[rows] += _between(a[start : start + _RENDERING.frames_at_once + 1], hop) * wave
             before, wave = wave, 2.0 * first[rows] * wave - before
     return sound.ravel()[:n]
 
 
 def _amplitudes(pitch: Float64Array, loudness: Float64Array, formants: Float64Array, rate: int) -> Float64Array:
     """Strength of each harmonic in each frame, of shape (harmonics, frames): that of its pulse, and the formants."""
-    highest = min(_SOUND.highest_harmonic, 0.45 * rate)
+    highest = min(_RENDERING.highest_harmonic, 0.45 * rate)
     k = np.arange(1, int(highest / pitch[loudness > 0].min()) + 1)[:, None]
     f = k * pitch
     heard = 0.03 + sum(
@@ -186,7 +186,7 @@ def _hiss(starts: Float64Array, n: int, rate: int, rng: Generator) -> Float64Arr
     from scipy.signal import butter, sosfilt
 
     noise = sosfilt(butter(4, min(3500.0, 0.3 * rate), "high", fs=rate, output="sos"), rng.standard_normal(n))
-    burst = np.hanning(int(_SOUND.hiss_seconds * rate))
+    burst = np.hanning(int(_RENDERING.hiss_seconds * rate))
     envelope = np.zeros(n + burst.size)
     for start in np.ceil(starts * rate).astype(int):
         if start < n:

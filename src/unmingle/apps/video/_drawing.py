@@ -7,6 +7,7 @@ import numpy as np
 
 from ..._types import Float64Array
 from ...media import Planes
+from ...media.pixels import LUMA_WEIGHTS
 from ...media.planes import BLUE_SCALE, RED_SCALE, middle_of
 from ...report import clock
 from ._events import EventPlace
@@ -30,7 +31,7 @@ _COLOURS = np.array(
     [(250, 210, 0), (0, 200, 250), (250, 110, 90), (120, 230, 80), (230, 130, 250), (250, 160, 40)], dtype=np.float64
 )
 """Red, green and blue of the boxes, one after the other."""
-_LUMA = np.array([0.299, 0.587, 0.114])
+_LUMA = np.array(LUMA_WEIGHTS)
 _WHITE, _BLACK = np.full(3, 255.0), np.zeros(3)
 ROWS_TO_A_POINT = 300
 """Rows of a picture for each pixel of the width of a line."""

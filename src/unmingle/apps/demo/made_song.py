@@ -1,4 +1,4 @@
-"""A made song with known voice and music, taken apart by robust PCA, to be heard on the page."""
+"""A made song with known voice and music, separated by robust PCA, to be heard on the page."""
 
 import io
 import wave
@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..._types import AnyArray
+from ..._types import Float32Array
 from ...metrics import nsdr
 from ...report.pictures import image, picture_rows
 from ...report.pieces import figure, heading, paragraph, player
@@ -15,6 +15,7 @@ from ...synth import Song, song
 from ..audio import Stems, separate, spectrograms
 
 _SECONDS = 8.0
+"""Length of the song."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class SongDemo:
     seconds: float
 
 
-def run_song(seed: int) -> SongDemo:
+def separate_song(seed: int) -> SongDemo:
     """Make the song and separate it; nothing is trained."""
     made = song(_SECONDS, random_state=seed)
     separate(made.mixture[: made.rate], made.rate, method="pcp")  # compiles what is not compiled yet
@@ -39,19 +40,19 @@ def run_song(seed: int) -> SongDemo:
     return SongDemo(made, stems, (float(voice), float(music)), seconds)
 
 
-def song_figures(demo: SongDemo) -> dict[str, float]:
+def summarise_song(demo: SongDemo) -> dict[str, float]:
     """The results in numbers."""
     return {"length": _SECONDS, "voice_gain": demo.gains[0], "music_gain": demo.gains[1], "seconds": demo.seconds}
 
 
-def song_section(demo: SongDemo) -> list[str]:
-    """What the page tells and plays of the song."""
+def write_song(demo: SongDemo) -> list[str]:
+    """The part of the page on the song, with players."""
     parts = {"the song": demo.song.mixture, "voice": demo.stems.voice, "music": demo.stems.music}
     pictures = spectrograms({name: samples[:, None] for name, samples in parts.items()}, demo.song.rate)
     columns = {
         name: [
             image(pictures[name] / 255.0, f"spectrogram of {name}"),
-            player(wav(samples, demo.song.rate), ".wav", name),
+            player(encode_wav(samples, demo.song.rate), ".wav", name),
         ]
         for name, samples in parts.items()
     }
@@ -70,7 +71,7 @@ def song_section(demo: SongDemo) -> list[str]:
     ]
 
 
-def wav(samples: AnyArray, rate: int) -> bytes:
+def encode_wav(samples: Float32Array, rate: int) -> bytes:
     """The content of a WAV file, 16 bits; the standard library suffices for it."""
     content = io.BytesIO()
     with wave.open(content, "wb") as file:

@@ -4,16 +4,17 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..._types import AnyArray
+from ..._types import Array, BoolArray
 from ...core.penalties import robust_scale
 
 FALSE_ALARM_RATE = 1e-4
 """Share of background pixels that Gaussian noise may push into a mask."""
 
-COLOURS = "White is right, orange a false alarm, blue a miss."
+COLOURS_IN_WORDS = "White is right, orange a false alarm, blue a miss."
+"""What the page says below pictures of masks."""
 
 
-def foreground(departure: AnyArray) -> AnyArray:
+def find_foreground(departure: Array) -> BoolArray:
     """Tell which departures from the background are more than noise.
 
     The threshold follows from the noise itself: at the level found from the departures by a robust measure, Gaussian
@@ -23,8 +24,8 @@ def foreground(departure: AnyArray) -> AnyArray:
     return np.abs(departure) > deviations * robust_scale(departure)
 
 
-def best_mask(departure: AnyArray, truth: AnyArray) -> AnyArray:
-    """Tell which departures are above the threshold that gives the best F-measure; only who knows the truth can."""
+def choose_best_mask(departure: Array, truth: BoolArray) -> BoolArray:
+    """Tell which departures are above the threshold with the best F-measure, which only the truth can tell."""
     size = np.abs(departure)
     order = np.argsort(-size, axis=None)
     hits = np.cumsum(truth.ravel()[order])
