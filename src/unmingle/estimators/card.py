@@ -35,7 +35,7 @@ def card_of(model: "LearnedRobustPCA", X: Array, training: Any) -> dict[str, Any
         "rank penalty": model.rank_penalty_,
         "outlier penalty": float(np.mean(model.outlier_penalty_)),
         "steps": training.history[-1].step,
-        "validation cost, untrained": in_units(training.history[0].cost),
+        "validation cost, untrained": in_units(training.history[0].measure),
         "validation cost, trained": in_units(training.history[-1].best),
         "gain of training": training.gain,
         "standard error of the gain": training.noise,

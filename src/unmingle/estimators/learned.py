@@ -324,7 +324,7 @@ class LearnedRobustPCA(WindowLearner):
         )  # fmt: skip
         self.rank_penalty_, self.outlier_penalty_ = lam_star, lam
         self._adopt(training.encoder)
-        self.history_ = np.array([(look.step, self._units.cost_from_units(look.cost)) for look in training.history])
+        self.history_ = np.array([(look.step, self._units.cost_from_units(look.measure)) for look in training.history])
         self.n_samples_seen_ = len(rows.X)
         nothing = rows.take(slice(0))
         self._window = Window(nothing, nothing, self._sums(rows.take(slice(-window, None))), False, len(rows.X))

@@ -21,8 +21,7 @@ from .._rules import (
     Text,
     maybe,
 )
-from ..core.encoder.encoder import STRUCTURES
-from ..core.encoder.stored import ENCODER, LAYERS
+from ..core.encoder.encoder import ENCODER, LAYERS, STRUCTURES
 from ..core.online.stored import NONNEGATIVE_TRACKER, TRACKER
 from ..learn import LOSSES
 

@@ -32,7 +32,7 @@ def test_the_components_are_those_of_the_factored_problem(X, model):
 
 def test_training_brings_new_samples_nearer_to_the_exact_answer(X, new, model):
     start = model.encoder_.untrained()
-    exact = unmingle.learn.exact_answer(start, new)
+    exact = exact_answer(start, new)
     least, before, after = (
         start.cost(new, *answer).mean() for answer in (exact, start.encode(new), model.encoder_.encode(new))
     )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ..core.encoder.encoder import Encoder
-    from ._network import Answer, Block, Network
+    from .network import Answer, Block, Network
 
 Chance = tuple[int, ...]
 """A seed, of a step of training or of all looks at validation."""
