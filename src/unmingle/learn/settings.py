@@ -20,7 +20,7 @@ class Training:
     100
     """
 
-    max_passes: Annotated[float, POSITIVE, "Passes over the data, at most."] = 500.0
+    passes: Annotated[float, POSITIVE, "Passes over the data, at most."] = 500.0
     """With few samples the passes count, with more than 200 the steps do."""
     max_steps: Annotated[int, Count(1), "Steps of training, at most."] = 1500
     batch_size: Annotated[int, Count(1), "Samples in each step."] = 64
@@ -34,8 +34,10 @@ class Training:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        for name in ("passes", "step_size", "validation"):
+            object.__setattr__(self, name, float(getattr(self, name)))  # so that what is saved comes back as it was
 
     def steps_for(self, n: int) -> int:
         """Steps of training on n samples."""
         per_pass = max(1, round((1 - self.validation) * n) // self.batch_size)
-        return min(ceil(self.max_passes * per_pass), self.max_steps)
+        return min(ceil(self.passes * per_pass), self.max_steps)

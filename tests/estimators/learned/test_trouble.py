@@ -58,7 +58,7 @@ def test_data_of_any_scale_can_be_learnt(scale, X, new):
         ({"structure": "half"}, "structure must be one of 'low_rank', 'full', got 'half'"),
         ({"rank_penalty": -1.0}, "rank_penalty must be a finite number above 0"),
         ({"outlier_penalty": np.ones(3)}, "one for each of the 24 features"),
-        ({"max_passes": 0}, "max_passes must be a finite number above 0, got 0"),
+        ({"passes": 0}, "passes must be a finite number above 0, got 0"),
         ({"max_steps": 0}, "^max_steps must be a whole number of at least 1, got 0"),
         ({"max_steps": "all"}, "^max_steps must be a whole number of at least 1, got 'all'"),
         ({"batch_size": 2.5}, "batch_size must be a whole number"),
