@@ -82,7 +82,7 @@ Checkpoint = Annotated[
 
 
 @dataclass(frozen=True)
-class Model:
+class EncoderOptions:
     """What is trained, and towards what."""
 
     components: Annotated[int | None, maybe(Count(1)), "Largest number of components."] = None
@@ -140,7 +140,7 @@ kinds = typer.Typer(
 def train_on_samples(
     data: Data,
     out: Out,
-    model: Model,
+    model: EncoderOptions,
     training: Training,
     config: Config = None,
     size: Size = None,
@@ -166,9 +166,9 @@ def train_on_samples(
     samples = read_samples(data, size, nonnegative=model.nonnegative)
     if not quiet:
         console.say_notes(samples.notes)
-    truth = model.background, model.foreground
-    parts = read_parts(*truth, samples.X.shape, size) if truth[0] and truth[1] else None
-    inputs = {"DATA": data, "--config": config, "--background": truth[0], "--foreground": truth[1]}
+    background, foreground = model.background, model.foreground
+    parts = read_parts(background, foreground, samples.X.shape, size) if background and foreground else None
+    inputs = {"DATA": data, "--config": config, "--background": background, "--foreground": foreground}
     ready_outputs({"--out": out, "--checkpoint": work}, inputs)
     learned = model.untrained(training, seed)
     with console.warnings_as_sentences(), resumable(work):
@@ -188,7 +188,7 @@ run = with_options(train_on_samples, given=AS_SWITCHES, without=("window", "wind
 kinds.command("samples")(run)
 
 
-def _check(data: Path, size: Any, model: Model) -> None:
+def _check(data: Path, size: Any, model: EncoderOptions) -> None:
     """Sizes are for images; true parts come in pairs, and only where the loss looks at them."""
     if size is not None and data.exists() and not data.is_dir():
         raise typer.BadParameter(f"--size is for a folder of images; {data} is a file.")

@@ -31,7 +31,7 @@ from .base import RobustTransformer
 from .card import card_of, has_gained, nothing_gained
 from .passes import Found, Wanted
 from .stored import LEARNED_ROBUST_PCA
-from .window import Recipe, Rows, Scale, StreamState, cut
+from .window import EncoderTraining, LearnedState, Rows, TrainingScale, cut
 
 _SOLVED = 1e-4
 """Tolerance of the dictionary that training starts from."""
@@ -124,7 +124,7 @@ class LearnedRobustPCA(RobustTransformer):
     True
     """
 
-    _state: StreamState
+    _state: LearnedState
     _rules: ClassVar = LEARNED_ROBUST_PCA
     _learnt: ClassVar = (
         "card_",
@@ -220,7 +220,7 @@ class LearnedRobustPCA(RobustTransformer):
 
     def adopt_passes(self, found: Found, rows: Array) -> None:
         """Train the layers for the dictionary that passes over all rows found, for `unmingle.distributed.fit`."""
-        self._learn(Rows(rows), Problem(found.components, found.rank_penalty, found.outlier_penalty))
+        self._learn(Rows(rows), ProjectionProblem(found.components, found.rank_penalty, found.outlier_penalty))
         self.n_samples_seen_ = found.n_rows
 
     def _decomposed(self, data: Array, frame: Any) -> Decomposition:
@@ -273,12 +273,12 @@ class LearnedRobustPCA(RobustTransformer):
             )
         return parts[:, 0].astype(X.dtype), parts[:, 1].astype(X.dtype)
 
-    def _learn(self, rows: Rows, problem: "Problem | None" = None, **options: Any) -> Self:
+    def _learn(self, rows: Rows, problem: "ProjectionProblem | None" = None, **options: Any) -> Self:
         """Components, unless they are given with their penalties, and layers; `learn.train` takes the options."""
         require("torch", "train")
         self._contamination()
         check_choice(self.structure, "structure", STRUCTURES)
-        recipe = self._recipe()
+        how = self._how_to_train()
         seed = int(generator(self.random_state).integers(2**31))
         fitted = problem is None and self._overfits_samples
         problem = self._solve(rows.X, seed) if problem is None else problem
@@ -287,20 +287,20 @@ class LearnedRobustPCA(RobustTransformer):
             n_layers=self.n_layers, tied=bool(self.tied), structure=self.structure,
             nonnegative_codes=self.nonnegative, nonnegative_outliers=self.nonnegative,
         )  # fmt: skip
-        scale = Scale.of(start, rows.X)
-        training = recipe.train(
-            start, rows, scale, max_steps=recipe.training.steps_for(len(rows.X)),
-            validation=recipe.training.validation, seed=seed, fitted=fitted,
-            update_dictionary=recipe.update_dictionary, **options,
+        scale = TrainingScale.of(start, rows.X)
+        training = how.train(
+            start, rows, scale, max_steps=how.training.steps_for(len(rows.X)),
+            validation=how.training.validation, random_state=seed, fitted=fitted,
+            update_dictionary=how.update_dictionary, **options,
         )  # fmt: skip
         self.rank_penalty_, self.outlier_penalty_ = problem.rank_penalty, problem.outlier_penalty
-        self._take_state(StreamState.after_fit(recipe, training.encoder, scale, seed, rows), len(rows.X))
+        self._take_state(LearnedState.after_fit(how, training.encoder, scale, seed, rows), len(rows.X))
         cost = scale.units.cost_from_units
         self.history_ = np.array([(one.step, cost(one.measure)) for one in training.history])
         self.card_ = card_of(self, rows.X, training, scale.units)
         return self._calibrated(rows.X)
 
-    def _recipe(self) -> Recipe:
+    def _how_to_train(self) -> EncoderTraining:
         """How the network is trained, checked."""
         training = Training() if self.training is None else self.training
         if not isinstance(training, Training):
@@ -308,9 +308,9 @@ class LearnedRobustPCA(RobustTransformer):
                 f"training must be an unmingle.learn.Training, or None for the defaults, got {training!r}."
             )
         fading = check_optional_forgetting(self.forgetting) or 1 - 1 / training.window
-        return Recipe(self.loss, training, bool(self.update_dictionary), fading)
+        return EncoderTraining(self.loss, training, bool(self.update_dictionary), fading)
 
-    def _take_state(self, state: StreamState, n_seen: int) -> None:
+    def _take_state(self, state: LearnedState, n_seen: int) -> None:
         """Make a state that of the model, after so many samples in all."""
         self._state, self.n_samples_seen_, self.encoder_ = state, n_seen, state.encoder
         self.components_, self.n_components_ = state.encoder.components, len(state.encoder.components)
@@ -320,12 +320,12 @@ class LearnedRobustPCA(RobustTransformer):
         """Whether the components fit their few samples too well, so that layers are trained on simulated ones."""
         return self.nonnegative and not self.update_dictionary and not LOSSES[self.loss].true_parts
 
-    def _solve(self, X: Array, seed: int) -> "Problem":
+    def _solve(self, X: Array, seed: int) -> "ProjectionProblem":
         """The dictionary of (4), and the penalties."""
         n_components = check_optional_count(self.n_components, "n_components")
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, X.shape[1])
         part = robust_start(X, n_components, *penalties, tol=_SOLVED, random_state=seed)
-        return Problem(part.components, part.rank_penalty, part.outlier_penalty)
+        return ProjectionProblem(part.components, part.rank_penalty, part.outlier_penalty)
 
     # Streams
 
@@ -348,19 +348,19 @@ class LearnedRobustPCA(RobustTransformer):
             return self._take_in(X, y)
 
     def _take_in(self, X: Any, y: Any) -> Self:
-        recipe, has_begun = self._recipe(), hasattr(self, "encoder_")
-        step = recipe.training.window_step
+        how, has_begun = self._how_to_train(), hasattr(self, "encoder_")
+        step = how.training.window_step
         X = self._validated(X, reset=not hasattr(self, "n_features_in_"))
         news = Rows(X, self._sources(X, y))
         if has_begun and len(self._state.rows.sources) != len(news.sources):
             raise ValueError("loss was changed to or from 'source' in mid-stream; call fit to start again.")
         with suited_to(X.size):
             if not has_begun or self._state.starting:
-                news = self._begin(news, recipe.training.window)
+                news = self._begin(news, how.training.window)
             waiting = self._state.fresh.followed_by(news)
             while len(waiting.X) >= step:
                 n_seen = self.n_samples_seen_ + step
-                self._take_state(self._state.moved_on(recipe, waiting.take(slice(step)), n_seen), n_seen)
+                self._take_state(self._state.moved_on(how, waiting.take(slice(step)), n_seen), n_seen)
                 self._rows, self._seen, self._offset, self._stale = None, None, 0.0, True
                 waiting = waiting.take(slice(step, None))
         self._state = self._state._replace(fresh=waiting)
@@ -399,10 +399,10 @@ class LearnedRobustPCA(RobustTransformer):
         return self._state.to_store()
 
     def _state_from_store(self, content: dict[str, Any]) -> None:
-        self._take_state(StreamState.from_store(content), self.n_samples_seen_)
+        self._take_state(LearnedState.from_store(content), self.n_samples_seen_)
 
 
-class Problem(NamedTuple):
+class ProjectionProblem(NamedTuple):
     """What the layers are trained to solve, (5)."""
 
     components: Array

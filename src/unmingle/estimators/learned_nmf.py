@@ -12,7 +12,7 @@ from ..core.linalg.units import Units
 from ..core.objective import nonnegative_stationarity
 from ..core.online.start import robust_start
 from ..core.solvers.nmf import Factors, nmf_iterates
-from .learned import LearnedRobustPCA, Problem
+from .learned import LearnedRobustPCA, ProjectionProblem
 from .passes import Wanted
 
 _SOLVED = 1e-3
@@ -66,7 +66,7 @@ class LearnedRobustNMF(LearnedRobustPCA):
             "distributed.fit finds no nonnegative dictionary for LearnedRobustNMF yet; call fit on some rows."
         )
 
-    def _solve(self, X: Array, seed: int) -> Problem:
+    def _solve(self, X: Array, seed: int) -> ProjectionProblem:
         """The dictionary of (4) with signs, and the penalties."""
         if check_choice(self.structure, "structure", STRUCTURES) == "full":
             raise ValueError("structure='full' has no inner code that could be nonnegative; use 'low_rank'.")
@@ -76,7 +76,7 @@ class LearnedRobustNMF(LearnedRobustPCA):
             part = robust_start(X, q, lam_star, lam, tol=_SOLVED, random_state=seed)
             lam_star, lam = part.rank_penalty, part.outlier_penalty
             q = len(part.components) if q is None else q
-        return Problem(_factorised(X, min(q, *X.shape), lam_star, lam, seed), lam_star, lam)
+        return ProjectionProblem(_factorised(X, min(q, *X.shape), lam_star, lam, seed), lam_star, lam)
 
 
 def _factorised(X: Array, n_components: int, lam_star: float, lam: Any, seed: int) -> Array:

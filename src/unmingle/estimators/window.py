@@ -63,7 +63,7 @@ class Rows(NamedTuple):
         return Rows(X, tuple(sources))
 
 
-class Scale(NamedTuple):
+class TrainingScale(NamedTuple):
     """In which units training is done, and how far entries may reach."""
 
     units: Units
@@ -72,7 +72,7 @@ class Scale(NamedTuple):
     """Entries are cut to [-reach, reach]."""
 
     @classmethod
-    def of(cls, start: Encoder, X: Array) -> "Scale":
+    def of(cls, start: Encoder, X: Array) -> "TrainingScale":
         """An exact answer knows only the sign of what is beyond the reach, an encoder all of it."""
         own = Units.of(start.outlier_penalty)
         scaled = start.rescaled(1 / own.root)
@@ -105,7 +105,7 @@ def cut(X: Array, reach: float) -> Array:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class EncoderTraining:
     """How an estimator trains its encoder: what it was given, checked."""
 
     loss: str
@@ -115,7 +115,15 @@ class Recipe:
     """What every sample of a stream multiplies the weight of the past by."""
 
     def train(
-        self, start: Encoder, rows: Rows, scale: Scale, *, max_steps: int, validation: float, seed: Any, **options: Any
+        self,
+        start: Encoder,
+        rows: Rows,
+        scale: TrainingScale,
+        *,
+        max_steps: int,
+        validation: float,
+        seed: Any,
+        **options: Any,
     ) -> Any:
         """Training in units in which the largest entry is about one; its encoder in those of the data."""
         learn, scaled = require("unmingle.learn", "train"), scale.rows_to_units(rows)
@@ -123,11 +131,11 @@ class Recipe:
         training = learn.train(
             scale.encoder_to_units(start), scaled.X, loss=self.loss, targets=scaled.sources or None,
             sample_weight=weights, max_steps=max_steps, batch_size=self.training.batch_size,
-            step_size=self.training.step_size, validation=validation, random_state=seed, **options,
+            step_size=self.training.step_size, validation=validation, **options,
         )  # fmt: skip
         return training._replace(encoder=scale.encoder_from_units(training.encoder))
 
-    def sums_of(self, encoder: Encoder, rows: Rows, scale: Scale) -> Statistics:
+    def sums_of(self, encoder: Encoder, rows: Rows, scale: TrainingScale) -> Statistics:
         """Statistics of samples as an encoder encodes them, in units of training."""
         unit, scaled = scale.encoder_to_units(encoder), scale.rows_to_units(rows)
         codes, outliers = unit.encode(scaled.X)
@@ -137,11 +145,11 @@ class Recipe:
         return Statistics.of(share * codes, share * np.where(np.isnan(cleaned), low_rank, cleaned), self.forgetting)
 
 
-class StreamState(NamedTuple):
+class LearnedState(NamedTuple):
     """A trained encoder and where it stands in a stream."""
 
     encoder: Encoder
-    scale: Scale
+    scale: TrainingScale
     seed: int
     """Of training."""
     rows: Rows
@@ -156,34 +164,36 @@ class StreamState(NamedTuple):
     """Samples at the last start."""
 
     @classmethod
-    def after_fit(cls, recipe: Recipe, encoder: Encoder, scale: Scale, seed: int, rows: Rows) -> "StreamState":
+    def after_fit(
+        cls, how: EncoderTraining, encoder: Encoder, scale: TrainingScale, seed: int, rows: Rows
+    ) -> "LearnedState":
         """An encoder that was trained on rows, of which it keeps the sums of the last window."""
         nothing = rows.take(slice(0))
-        past = recipe.sums_of(encoder, rows.take(slice(-recipe.training.window, None)), scale)
+        past = how.sums_of(encoder, rows.take(slice(-how.training.window, None)), scale)
         return cls(encoder, scale, seed, nothing, nothing, past, False, len(rows.X))
 
-    def moved_on(self, recipe: Recipe, block: Rows, n_seen: int) -> "StreamState":
+    def moved_on(self, how: EncoderTraining, block: Rows, n_seen: int) -> "LearnedState":
         """The window after one more block: dictionary, then layers have learnt.
 
         Samples in the window are encoded again each time, those that leave it enter the sums for good: codes made with
         an old dictionary would hold the new one back.
         """
-        window, known = recipe.training.window, self.rows.followed_by(block)
+        window, known = how.training.window, self.rows.followed_by(block)
         leaving, rows = known.take(slice(-window)), known.take(slice(-window, None))
-        past = self.past.merge(recipe.sums_of(self.encoder, leaving, self.scale))
+        past = self.past.merge(how.sums_of(self.encoder, leaving, self.scale))
         encoder = self.encoder
-        if recipe.update_dictionary:
+        if how.update_dictionary:
             unit = self.scale.encoder_to_units(encoder)
-            now = past.merge(recipe.sums_of(encoder, rows, self.scale))
+            now = past.merge(how.sums_of(encoder, rows, self.scale))
             encoder = self.scale.encoder_from_units(unit.moved_to(_best_components(now, unit)))
         if not np.isnan(rows.X).all():
             seed = [self.seed, n_seen]
-            encoder = recipe.train(
-                encoder, rows, self.scale, max_steps=_STEPS_PER_WINDOW, validation=0.0, seed=seed
+            encoder = how.train(
+                encoder, rows, self.scale, max_steps=_STEPS_PER_WINDOW, validation=0.0, random_state=seed
             ).encoder
         return self._replace(encoder=encoder, rows=rows, past=past)
 
-    def without_samples(self) -> "StreamState":
+    def without_samples(self) -> "LearnedState":
         """The encoder alone, for those that learn nothing."""
         nothing = self.rows.take(slice(0))
         return self._replace(rows=nothing, fresh=nothing, past=Statistics.empty(0, 0))
@@ -196,7 +206,7 @@ class StreamState(NamedTuple):
         return {"encoder": self.encoder._to_store(), "stream": {**scale, **own}}
 
     @classmethod
-    def from_store(cls, content: dict[str, Any]) -> "StreamState":
+    def from_store(cls, content: dict[str, Any]) -> "LearnedState":
         """What was stored."""
         encoder, own = Encoder._from_store(content["encoder"]), content["stream"]
         parts = ([array for _, array in sorted(own[name].items())] for name in ("rows", "fresh"))
@@ -204,7 +214,7 @@ class StreamState(NamedTuple):
         if len(rows.sources) != len(fresh.sources) or len(rows.sources) == 1:
             raise ValueError("all samples of a stream come with both of their true parts, or none does")
         past = Statistics(own["A"], own["B"], float(own["weight"]), float(own["decay"]))
-        scale = Scale(Units(float(own["root"])), float(own["reach"]))
+        scale = TrainingScale(Units(float(own["root"])), float(own["reach"]))
         return cls(encoder, scale, int(own["seed"]), rows, fresh, past, bool(own["starting"]), int(own["n_learnt"]))
 
 

@@ -29,7 +29,7 @@ def as_block(X: Array, targets: tuple[Array, ...] = ()) -> Block:
 
 
 @dataclass
-class Samples:
+class TrainingSamples:
     """Samples to learn from and to be judged by, and the loss."""
 
     X: Array
@@ -60,7 +60,7 @@ class Samples:
         batch_size: int,
         seed: int,
         learns_dictionary: bool,
-    ) -> "Samples":
+    ) -> "TrainingSamples":
         """Check what was given, make what was not, and set some samples aside for validation."""
         n = len(X)
         found = loss.find_targets(encoder, X) if targets is None else None

@@ -17,7 +17,7 @@ from ..core.encoder.description import departure
 from ..core.encoder.encoder import Encoder
 from ..core.encoder.layers import Layers, preconditioned
 from ..core.iterate import Callback
-from ._samples import Samples
+from ._samples import TrainingSamples
 from ._step_network import StepNetwork
 from .loop import (
     Checkpoint,
@@ -26,7 +26,6 @@ from .loop import (
     Schedule,
     Task,
     digest,
-    exists,
     read_checkpoint,
     run_training,
     writer_of,
@@ -36,7 +35,7 @@ from .network import Network
 
 
 @dataclass(frozen=True)
-class _Course:
+class _EncoderCourse:
     """How training of an encoder goes: chosen on trials with faces and spectrograms, and with few samples."""
 
     warm_up: float = 0.1
@@ -59,7 +58,7 @@ class _Course:
     """A readout is the best one if it differs from that by at most this share of its largest entry."""
 
 
-_COURSE = _Course()
+_COURSE = _EncoderCourse()
 
 
 class TrainingResult(NamedTuple):
@@ -113,7 +112,7 @@ def train(
     encoder : Encoder
         Where to start.
     X : array of shape (n, m)
-        Samples; NaN means missing.
+        TrainingSamples; NaN means missing.
     loss : {"unsupervised", "imitation", "source"}, Loss or callable
         What is made small: f itself; the distance from exact codes and outliers; the distance of low-rank part and
         outliers from true ones; or a `Loss` of one's own, of which a function of (network, block, answer) that gives a
@@ -131,7 +130,7 @@ def train(
     max_steps : int
         Steps at most; training ends sooner where a third of them lower the cost by less than a ten-thousandth.
     batch_size : int
-        Samples of a step.
+        TrainingSamples of a step.
     step_size : float
         Size of the steps of one layer, relative to the mean size of each parameter.
     validation : float
@@ -150,10 +149,7 @@ def train(
         The best encoder, and how the cost fell.
     """
     X, loss = check_matrix(X), as_loss(loss)
-    if X.shape[1] != encoder.components.shape[1]:
-        raise ValueError(f"X must have {encoder.components.shape[1]} columns, got {X.shape[1]}.")
-    if fitted and (update_dictionary or not encoder.nonnegative_codes):
-        raise ValueError("fitted=True needs an encoder of nonnegative codes and update_dictionary=False.")
+    _check_that_they_fit(encoder, X, fitted=fitted, update_dictionary=update_dictionary)
     begin = start = encoder.astype(X.dtype)
     seed = int(generator(random_state).integers(2**31))
     robust = isinstance(sample_weight, str) and check_choice(sample_weight, "sample_weight", ("robust",)) == "robust"
@@ -176,7 +172,7 @@ def train(
         start, seed = _with_numbers(start, kept.numbers["start"]), kept.seed
     if fitted:
         X = simulate_held_out(start, X, seed)
-    samples = Samples.of(
+    samples = TrainingSamples.of(
         start if kept is None else _with_numbers(start, kept.numbers["now"]),
         X,
         loss,
@@ -187,16 +183,21 @@ def train(
         seed=seed,
         learns_dictionary=bool(update_dictionary),
     )
-    schedule = Schedule(
-        setup["steps"], setup["step_size"] / sqrt(start.n_layers), _shape, _COURSE.evaluations, _COURSE.patience
-    )
-    task = EncoderTask(_network_of(start, keeps_readout), samples, start, seed, schedule.steps)
+    task = EncoderTask(_network_of(start, keeps_readout), samples, start, seed, setup["steps"])
     if kept is not None:
         task.resume(kept)
+    size = setup["step_size"] / sqrt(start.n_layers)
+    schedule = Schedule(setup["steps"], size, _shape, _COURSE.evaluations, _COURSE.patience)
     _run_both_parts(task, schedule, callback, writer_of(task, setup, checkpoint))
-    cost, gained = abs(task.history[0].measure), task.best is not start
-    noise = samples.noise_of_gain(Network(begin), begin, task.best) / cost if cost and gained else 0.0
-    return TrainingResult(task.best, task.history, noise)
+    noise = samples.noise_of_gain(Network(begin), begin, task.best) if task.best is not start else 0.0
+    return TrainingResult(task.best, task.history, noise / (abs(task.history[0].measure) or inf))
+
+
+def _check_that_they_fit(encoder: Encoder, X: AnyArray, *, fitted: bool, update_dictionary: bool) -> None:
+    if X.shape[1] != encoder.components.shape[1]:
+        raise ValueError(f"X must have {encoder.components.shape[1]} columns, got {X.shape[1]}.")
+    if fitted and (update_dictionary or not encoder.nonnegative_codes):
+        raise ValueError("fitted=True needs an encoder of nonnegative codes and update_dictionary=False.")
 
 
 def _run_both_parts(
@@ -228,7 +229,7 @@ class EncoderTask(Task):
     ----------
     network : Network
         What is trained.
-    samples : Samples
+    samples : TrainingSamples
         What it learns from and is judged by.
     start : Encoder
         Where all training starts.
@@ -240,7 +241,7 @@ class EncoderTask(Task):
 
     network: Network
 
-    def __init__(self, network: Network, samples: Samples, start: Encoder, seed: int, steps: int) -> None:
+    def __init__(self, network: Network, samples: TrainingSamples, start: Encoder, seed: int, steps: int) -> None:
         super().__init__(network, seed)
         self._samples, self._start, self._steps = samples, start, steps
         self._mixes = isinstance(network, StepNetwork)
@@ -361,7 +362,7 @@ def _reads_out_best(encoder: Encoder) -> bool:
 def _read_kept(path: Any, setup: dict[str, Any], start: Encoder) -> Checkpoint | None:
     """The checkpoint to go on from, if there is one."""
     like = dict.fromkeys(("start", "now", "kept"), _numbers_of(start))
-    return read_checkpoint(path, setup, like, ("begun",)) if exists(path) else None
+    return read_checkpoint(path, setup, like, ("begun",))
 
 
 def _digest_of_data(X: AnyArray, sample_weight: Any, targets: Any) -> str:

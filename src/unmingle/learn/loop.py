@@ -203,7 +203,7 @@ class Task:
 
     def _finds_slopes(self, loss: Tensor) -> bool:
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         return self.limit_slopes()
 
     def evaluate(self) -> Evaluation:
@@ -277,14 +277,14 @@ def run_training(
 
 
 def read_checkpoint(
-    path: str | PathLike[str], setup: dict[str, Any], like: Mapping[str, Numbers], further: tuple[str, ...] = ()
-) -> Checkpoint:
-    """What a checkpoint holds, if it belongs to this training.
+    path: str | PathLike[str] | None, setup: dict[str, Any], like: Mapping[str, Numbers], further: tuple[str, ...] = ()
+) -> Checkpoint | None:
+    """The checkpoint to go on from, which must belong to this training; None if there is none.
 
     Parameters
     ----------
-    path : path
-        The file.
+    path : path, optional
+        The file, which need not be there.
     setup : dict
         What the training depends on, with its "steps".
     like : mapping
@@ -293,6 +293,8 @@ def read_checkpoint(
     further : tuple of str
         Names of numbers like those of "now" that may be missing.
     """
+    if path is None or not Path(path).exists():
+        return None
     stored = store.read(path)
     with _told_as_damage_of(path):
         content = store.put_together(stored.parameters, stored.arrays)
@@ -353,11 +355,6 @@ def _are_close(some: Any, others: Numbers) -> bool:
 def writer_of(task: Task, setup: dict[str, Any], path: str | PathLike[str] | None) -> Callable[[], None]:
     """What writes a checkpoint of a task to a file, or does nothing where there is none."""
     return (lambda: None) if path is None else (lambda: task.to_checkpoint(setup).save(path))
-
-
-def exists(path: str | PathLike[str] | None) -> bool:
-    """Whether there is a checkpoint to go on from."""
-    return path is not None and Path(path).exists()
 
 
 def digest(*parts: Any) -> str:

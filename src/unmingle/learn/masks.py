@@ -20,7 +20,6 @@ from .loop import (
     Schedule,
     Task,
     digest,
-    exists,
     named_numbers,
     read_checkpoint,
     run_training,
@@ -29,7 +28,7 @@ from .loop import (
 
 
 @dataclass(frozen=True)
-class _Course:
+class _MaskCourse:
     """How training of masks goes: chosen on songs left out of training, see docs/audio.md."""
 
     quietest: float = 0.003
@@ -46,7 +45,7 @@ class _Course:
     """Validation judges this often at most."""
 
 
-_COURSE = _Course()
+_COURSE = _MaskCourse()
 
 
 class MaskBatch(NamedTuple):
@@ -148,8 +147,8 @@ def train_masks(
     start = digest(*(one.detach().contiguous().numpy() for one in network.parameters()))
     setup = {**setup, "steps": steps, "step_size": size, "network": start}
     task = MaskTask(network, batches, judge)
-    if exists(checkpoint):
-        task.resume(read_checkpoint(checkpoint, setup, task.numbers()))
+    if (kept := read_checkpoint(checkpoint, setup, task.numbers())) is not None:
+        task.resume(kept)
     run_training(task, Schedule(steps, size, _shape, _COURSE.evaluations), callback, writer_of(task, setup, checkpoint))
     task.take_averages()
     return task.history

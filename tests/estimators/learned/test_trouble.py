@@ -81,6 +81,11 @@ def test_bad_parameters_get_one_sentence(options, sentence, X):
             learned(**options).fit(X)
 
 
+def test_settings_of_training_are_one_object(X):
+    with pytest.raises(ValueError, match=r"training must be an unmingle\.learn\.Training, .*, got 'long'\.$"):
+        learned().set_params(training="long").fit(X)
+
+
 @pytest.mark.parametrize("size", [1e2, 1e4, 1e8])
 def test_spikes_in_the_training_data_do_not_spoil_the_network(size):
     made = unmingle.synth.low_rank_plus_sparse(800, 20, 3, noise=0.05, random_state=0)
