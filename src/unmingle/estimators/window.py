@@ -122,7 +122,6 @@ class EncoderTraining:
         *,
         max_steps: int,
         validation: float,
-        seed: Any,
         **options: Any,
     ) -> Any:
         """Training in units in which the largest entry is about one; its encoder in those of the data."""
