@@ -53,7 +53,7 @@ class LearnedRobustPCA(RobustTransformer):
     Parameters
     ----------
     n_components : int, optional
-        At most so many components; None for as many as the data ask for.
+        Most components; None for as many as the data ask for.
     n_layers : int
         Layers of the network.
     loss : {"unsupervised", "imitation", "source"}
@@ -74,7 +74,7 @@ class LearnedRobustPCA(RobustTransformer):
         How long, in which steps and on how much of a stream the network is trained; the defaults are good for most
         data.
     contamination : float or "auto"
-        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
+        Share of bad rows in the training data, at most a half: that share of them are outliers for `predict`. "auto":
         `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD, chooses validation samples and the order of the others; None is the seed 0.
@@ -311,7 +311,7 @@ class LearnedRobustPCA(RobustTransformer):
         return EncoderTraining(self.loss, training, bool(self.update_dictionary), fading)
 
     def _take_state(self, state: LearnedState, n_seen: int) -> None:
-        """Make a state that of the model, after so many samples in all."""
+        """Make a state that of the model, after this number of samples in all."""
         self._state, self.n_samples_seen_, self.encoder_ = state, n_seen, state.encoder
         self.components_, self.n_components_ = state.encoder.components, len(state.encoder.components)
 

@@ -61,7 +61,7 @@ class TrainingSamples:
         seed: int,
         learns_dictionary: bool,
     ) -> "TrainingSamples":
-        """Check what was given, make what was not, and set some samples aside for validation."""
+        """Check what was given, make what was not, and hold back some samples for validation."""
         n = len(X)
         found = loss.find_targets(encoder, X) if targets is None else None
         checked = _checked_targets(loss, targets if found is None else found, n, *encoder.components.shape)

@@ -72,7 +72,7 @@ class Schedule:
         return self.step_size * self.shape(step - self.first, self.end - self.first)
 
     def is_evaluated(self, step: int) -> bool:
-        """Whether validation judges after so many steps."""
+        """Whether validation judges after this step."""
         return step % ceil(self.steps / self.evaluations) == 0 or step == self.end
 
     def has_stalled(self, step: int, history: list[Evaluation]) -> bool:

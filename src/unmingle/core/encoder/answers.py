@@ -30,7 +30,7 @@ def exact_answer(encoder: Encoder, X: Array) -> tuple[Array, Array]:
     if encoder.nonnegative_outliers:
         return replace(encoder.untrained(), n_layers=_LAYERS_TO_THE_END).encode(X)
     parts = encoder.astype(X.dtype)
-    U, lam = np.array(parts.components), np.array(parts.outlier_penalty)  # read-only arrays would be compiled for anew
+    U, lam = np.array(parts.components), np.array(parts.outlier_penalty)  # read-only arrays would be compiled for again
     codes = next(newton(X, U, encoder.rank_penalty, lam, tol=1e-6)).codes
     misfit = np.nan_to_num(X - codes @ U, nan=0.0)
     return codes, soft_threshold(misfit, lam)
@@ -89,7 +89,7 @@ def simulate_held_out(encoder: Encoder, X: Array, seed: int) -> Array:
     """Samples that the components U of an encoder were fitted to, as they would look if they had been held out.
 
     q components of n samples are fitted to these by about 2 q / n of the noise too well: they know the samples, and an
-    encoder trained on them learns to answer samples that are known. So U is fitted anew without a quarter of them,
+    encoder trained on them learns to answer samples that are known. So U is fitted again without a quarter of them,
     U_k, by alternations that start from U, and a sample x of that quarter, whose exact code on U_k is s, becomes::
 
         x + (U - U_k) s

@@ -20,12 +20,12 @@ from ..objective import projection, projection_gap
 from .layers import Layers, Signs, propagate
 
 MOST_LAYERS = 10_000
-"""More would not end in a reasonable time; Algorithm 1 does not need so many."""
+"""More would not end in a reasonable time; Algorithm 1 needs far fewer."""
 LAYERS = Count(1, MOST_LAYERS)
 STRUCTURES = ("low_rank", "full")
 BACKENDS = ("numba", "numpy")
 BEYOND = 1e20
-"""Entries beyond so many outlier penalties are cut: outliers they remain, and sums of them do not overflow."""
+"""Entries beyond this multiple of the outlier penalty are cut: they remain outliers, and their sums do not overflow."""
 _ROWS_PER_THREAD = 64
 _PRECISIONS = ({np.dtype(np.float32)}, {np.dtype(np.float64)})
 
