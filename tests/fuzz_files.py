@@ -24,7 +24,7 @@ from unmingle import (
 from unmingle.apps import audio
 from unmingle.apps.video import Stream
 from unmingle.core.encoder.sequence import SequenceEncoder
-from unmingle.learn import MaskBatch, SequenceNetwork, train, train_masks
+from unmingle.learn import MaskBatch, SequenceNetwork, Training, train, train_masks
 from unmingle.media import SoundWriter
 from unmingle.synth import displaced_faces
 
@@ -165,10 +165,11 @@ def write_models(folder):
     for name, size in (("early", 20), ("late", 80)):
         model = OnlineRobustNMF(2, start_size=40, random_state=0)
         model.partial_fit(np.abs(X[:size])).save(folder / f"{name}.safetensors")
-    learned = LearnedRobustPCA(2, n_layers=2, max_steps=20, window=40, window_step=10, random_state=0)
+    short = Training(max_steps=20, window=40, window_step=10)
+    learned = LearnedRobustPCA(2, n_layers=2, training=short, random_state=0)
     learned.fit(X).save(folder / "learned.safetensors")
     learned.partial_fit(X[:50]).save(folder / "window.safetensors")
-    positive = LearnedRobustNMF(2, n_layers=2, max_steps=20, window=40, window_step=10, tied=False, random_state=0)
+    positive = LearnedRobustNMF(2, n_layers=2, tied=False, training=short, random_state=0)
     positive.fit(np.abs(X)).partial_fit(np.abs(X[:50])).save(folder / "positive.safetensors")
     encoder(n_layers=3).save(folder / "encoder.safetensors")
     encoder(n_layers=3, tied=False, structure="full").save(folder / "full.safetensors")

@@ -1,15 +1,27 @@
 """Small models of `LearnedRobustPCA`, samples for them, and whether two of them are the same."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from unmingle import Encoder, LearnedRobustPCA
+from unmingle.learn import Training
 
 M, Q = 24, 3
-STREAM = {"window": 20, "window_step": 5, "max_passes": 5}
+STREAM = {"window": 20, "window_step": 5, "passes": 5}
+
+
+def with_training(options):
+    """Options of an estimator, where those of training make one."""
+    names = {one.name for one in fields(Training)}
+    training = {name: value for name, value in options.items() if name in names}
+    others = {name: value for name, value in options.items() if name not in names}
+    return {**others, "training": Training(**training)}
 
 
 def learned(n_components=Q, **options):
-    return LearnedRobustPCA(n_components, **{"max_passes": 10, "n_layers": 3, "random_state": 0, **options})
+    options = {"passes": 10, "n_layers": 3, "random_state": 0, **options}
+    return LearnedRobustPCA(n_components, **with_training(options))
 
 
 def samples(n, seed, noise=0.05):

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from unmingle import decompose, learn
+from unmingle.core.encoder.answers import exact_answer
 from unmingle.core.encoder.encoder import Encoder
 from unmingle.core.encoder.layers import Layers
 
@@ -75,6 +76,6 @@ train = partial(learn.train, max_steps=60, random_state=0)
 
 def shares(before, after, new):
     """How much of the distance from the exact cost of held-out samples training took away."""
-    exact = before.cost(new, *learn.exact_answer(before, new)).mean()
+    exact = before.cost(new, *exact_answer(before, new)).mean()
     first, last = (one.cost(new, *one.encode(new)).mean() for one in (before, after))
     return (first - last) / (first - exact)

@@ -41,7 +41,7 @@ def streams():
 
 
 def encoders():
-    model = unmingle.LearnedRobustPCA(2, n_layers=3, max_steps=60).fit(MADE.X)
+    model = unmingle.LearnedRobustPCA(2, n_layers=3, training=unmingle.learn.Training(max_steps=60)).fit(MADE.X)
     assert finds_the_low_rank_part(model.decompose(MADE.X).low_rank)
     unmingle.export.to_onnx(model.encoder_, "encoder.onnx")
     session = onnxruntime.InferenceSession("encoder.onnx")

@@ -13,6 +13,8 @@ import unmingle
 from unmingle import export, store
 from unmingle.core.encoder.encoder import Encoder
 from unmingle.core.encoder.layers import Layers
+from unmingle.export.encoders import TOLERANCE, typical_samples
+from unmingle.export.graph import IR_VERSION, OPSET
 
 M, Q = 23, 4
 
@@ -51,11 +53,11 @@ def test_entries_that_are_no_outliers_are_exactly_zero(rng, tmp_path):
 
 
 @pytest.mark.parametrize("warm_start", [False, True])
-@pytest.mark.parametrize("dtype", export.TOLERANCE)
+@pytest.mark.parametrize("dtype", TOLERANCE)
 def test_a_file_is_held_to_its_encoder(rng, tmp_path, dtype, warm_start):
     encoder, path = trained(rng, dtype), tmp_path / "encoder.onnx"
     export.to_onnx(encoder, path, warm_start=warm_start)
-    assert export.check(path, encoder, warm_start=warm_start) < export.TOLERANCE[dtype] / 100
+    assert export.check(path, encoder, warm_start=warm_start) < TOLERANCE[dtype] / 100
     other = replace(encoder, layers=encoder.layers._replace(threshold=1.1 * encoder.layers.threshold))
     with pytest.raises(ValueError, match="ONNX Runtime gives other answers than unmingle, by"):
         export.check(path, other, warm_start=warm_start)
@@ -66,7 +68,7 @@ def test_a_file_is_held_to_its_encoder(rng, tmp_path, dtype, warm_start):
 
 def test_samples_to_check_with_have_everything(rng):
     encoder = untrained(rng)
-    X, init = export.typical_samples(encoder)
+    X, init = typical_samples(encoder)
     codes, outliers = encoder.encode(X, init=init)
     assert np.isnan(X).any(axis=1).sum() > len(X) / 2
     assert 0.02 < np.mean(outliers != 0) < 0.5
@@ -78,8 +80,8 @@ def test_file_holds_what_is_documented(rng, tmp_path):
     export.to_onnx(encoder, str(path), warm_start=True)
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
-    assert [(entry.domain, entry.version) for entry in model.opset_import] == [("", export.OPSET)] == [("", 18)]
-    assert model.ir_version == export.IR_VERSION == 8
+    assert [(entry.domain, entry.version) for entry in model.opset_import] == [("", OPSET)] == [("", 18)]
+    assert model.ir_version == IR_VERSION == 8
     assert (model.producer_name, model.producer_version) == ("unmingle", unmingle.__version__)
     shapes = {
         tensor.name: [axis.dim_param or axis.dim_value for axis in tensor.type.tensor_type.shape.dim]
@@ -189,7 +191,7 @@ def test_encoders_no_file_can_hold_are_refused(rng, tmp_path, monkeypatch):
     assert one_sentence(error)
     with pytest.raises(store.StoreError, match="nowhere"):
         export.to_onnx(untrained(rng), tmp_path / "nowhere" / "model.onnx")
-    monkeypatch.setattr("unmingle.export._graph.LARGEST", 1000)
+    monkeypatch.setattr("unmingle.export.graph.LARGEST", 1000)
     with pytest.raises(ValueError, match=r"GB of numbers, but an ONNX file at most .* GB; save it as") as error:
         export.to_onnx(untrained(rng), tmp_path / "model.onnx")
     assert "\n" not in str(error.value)

@@ -1,14 +1,14 @@
 """Rules that stand at fields: one declaration for checks, files and the bounds of options."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
 
 from unmingle import store
 from unmingle._fields import bounds_of, check_settings, default_of, from_store, record_of, rules_of, to_store
-from unmingle._rules import ArrayOf, Count, Flag, MismatchError, Number, OneOf, check, maybe
+from unmingle._rules import ArrayOf, Count, Each, Flag, MismatchError, Number, OneOf, Row, check, maybe
 from unmingle._types import Float64Array
 
 
@@ -35,6 +35,27 @@ class Scene:
 def test_fields_without_a_rule_are_not_stored():
     assert "helper" not in rules_of(Scene)
     assert set(to_store(Scene())) == {"count", "kind", "frozen", "light", "patience"}
+
+
+class Pair(NamedTuple):
+    low: Annotated[float, Number(0.0)]
+    high: Annotated[float | None, maybe(Number(0.0))] = None
+
+
+@dataclass(frozen=True)
+class Holder:
+    pair: Pair
+    history: Annotated[list[list[float]], Each(Row(Count(), Number()))]
+
+
+@pytest.mark.parametrize("pair", [Pair(1.0), Pair(1.0, 2.0)])
+def test_named_tuples_have_rules_at_their_fields_too(pair):
+    content = to_store(Holder(pair, [[1, 0.5]]))
+    assert set(content["pair"]) == ({"low"} if pair.high is None else {"low", "high"})
+    check(content, record_of(Holder))
+    assert from_store(Holder, content).pair == pair
+    with pytest.raises(MismatchError, match=r"pair\.low should be"):
+        check({**content, "pair": {"low": -1.0}}, record_of(Holder))
 
 
 @pytest.mark.parametrize("place", [None, np.array([1.0, 2.0])])

@@ -13,7 +13,7 @@ def results():
     encoder = unmingle.Encoder.from_components(np.eye(2, 12), rank_penalty=0.1, outlier_penalty=0.5, n_layers=3)
     yield unmingle.decompose(X), "Decomposition(40 x 12, rank 2, gap "
     yield encoder, "Encoder(12 features, 2 components, 3 layers, float64)"
-    yield train(encoder, X, max_steps=3), "Training(3 steps, cost lowered by "
+    yield train(encoder, X, max_steps=3), "TrainingResult(3 steps, cost lowered by "
     faces = unmingle.synth.displaced_faces(6, random_state=0).images
     yield unmingle.align(faces), " of 6 images aligned, frames of "
     stream = video.Stream(start_size=5)

@@ -29,8 +29,7 @@ from unmingle._rules import (
     maybe,
 )
 from unmingle.apps.video import Stream
-from unmingle.core.encoder.encoder import Encoder
-from unmingle.core.encoder.stored import MOST_LAYERS
+from unmingle.core.encoder.encoder import MOST_LAYERS, Encoder
 from unmingle.store import StoreError
 
 RULES = [

@@ -94,10 +94,10 @@ class TrialMethod(Method):
 
     def parts(self, magnitudes: Array) -> Parts:
         """Roots of the shares of power."""
-        from unmingle import learn
+        from unmingle.learn.masks import foreground_shares
 
         heard = magnitudes / Level().push(magnitudes).astype(magnitudes.dtype)
-        share = learn.shares(self._network, self._front.features(heard.astype(np.float32)))
+        share = foreground_shares(self._network, self._front.features(heard.astype(np.float32)))
         bins = magnitudes.shape[1]
         return Parts(*(self._front.spread(np.sqrt(part), bins) for part in (share, 1 - share)))
 

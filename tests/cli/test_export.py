@@ -245,7 +245,7 @@ def test_info_tells_untrained_encoders(run, folder, fitted):
 
 def test_info_refuses_an_incomplete_encoder(run, folder):
     stored = store.read(folder / "encoder.safetensors")
-    arrays = {name: array for name, array in stored.arrays.items() if name != "threshold"}
+    arrays = {name: array for name, array in stored.arrays.items() if name != "layers.threshold"}
     store.write(folder / "half.safetensors", "Encoder", stored.parameters, arrays)
     assert failed(run("info", "half.safetensors"), "does not hold a complete Encoder")
 

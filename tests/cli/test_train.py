@@ -11,10 +11,12 @@ from PIL import Image
 
 import unmingle
 from unmingle.cli import train
+from unmingle.learn import Training
 from unmingle.synth import low_rank_plus_sparse
 
 MADE = low_rank_plus_sparse(80, 12, 2, noise=0.05, random_state=0)
 QUICK = ["--out", "model.safetensors", "--max-steps", "8", "--layers", "2", "--batch-size", "20", "--step-size", "0.01"]
+SHORT = Training(max_steps=8, batch_size=20, step_size=0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +26,7 @@ def gained(monkeypatch):
 
 def expected(X=MADE.X, y=None, **options):
     """What the estimator itself learns."""
-    settings = {"n_layers": 2, "max_steps": 8, "batch_size": 20, "step_size": 0.01, "random_state": 0, **options}
+    settings = {"n_layers": 2, "training": SHORT, "random_state": 0, **options}
     return unmingle.LearnedRobustPCA(**settings).fit(X, y)
 
 
@@ -106,8 +108,8 @@ def test_options_reach_the_estimator(run, data):
     got = unmingle.load(data / "new" / "model.safetensors").get_params()
     wanted = {
         "n_components": 1, "n_layers": 3, "loss": "imitation", "structure": "full", "rank_penalty": 0.5,
-        "outlier_penalty": 0.2, "max_passes": 2, "max_steps": 7, "batch_size": 30, "step_size": 0.02,
-        "validation": 0.25, "random_state": 5, "tied": False, "update_dictionary": True,
+        "outlier_penalty": 0.2, "training": Training(2, 7, 30, 0.02, 0.25), "random_state": 5, "tied": False,
+        "update_dictionary": True,
     }  # fmt: skip
     assert {name: got[name] for name in wanted} == wanted
 
@@ -115,14 +117,14 @@ def test_options_reach_the_estimator(run, data):
 def test_defaults_are_those_of_the_estimator(run, data):
     assert run("train", "rows.npy", "--out", "model.safetensors", "--passes", "0.1").code == 0
     got = unmingle.load(data / "model.safetensors").get_params()
-    assert got == {**unmingle.LearnedRobustPCA().get_params(), "max_passes": 0.1, "random_state": 0}
+    assert got == {**unmingle.LearnedRobustPCA().get_params(), "training": Training(passes=0.1), "random_state": 0}
 
 
 def test_nonnegative_data_give_nonnegative_models(run, data):
     np.save(data / "positive.npy", np.abs(MADE.X))
     ended = run("train", "positive.npy", *QUICK, "--nonnegative", "--components", "2")
     assert ended.code == 0, ended.err
-    settings = {"n_layers": 2, "max_steps": 8, "batch_size": 20, "step_size": 0.01, "random_state": 0}
+    settings = {"n_layers": 2, "training": SHORT, "random_state": 0}
     model = unmingle.load(data / "model.safetensors")
     assert same(model, unmingle.LearnedRobustNMF(2, **settings).fit(np.abs(MADE.X)))
     assert model.components_.min() >= 0
@@ -175,8 +177,8 @@ def test_the_command_line_wins_over_the_file_of_settings(run, data):
     assert ended.code == 0, ended.err
     got = unmingle.load(data / "model.safetensors").get_params()
     wanted = {
-        "n_layers": 2, "max_steps": 5, "tied": False, "update_dictionary": False, "batch_size": 10, "step_size": 1.0,
-        "structure": "full", "rank_penalty": 0.5, "outlier_penalty": "auto", "validation": 0.1,
+        "n_layers": 2, "tied": False, "update_dictionary": False, "structure": "full", "rank_penalty": 0.5,
+        "outlier_penalty": "auto", "training": Training(max_steps=5, batch_size=10, step_size=1.0),
     }  # fmt: skip
     assert {name: got[name] for name in wanted} == wanted
     ended = run("train", "rows.npy", "--rank-penalty", "auto", "--tied", "--layers", "3", "--config", "settings.toml")
@@ -357,8 +359,13 @@ def test_bad_input_gets_one_sentence(run, data):
     assert failed(
         run("train", "rows.npy", *QUICK, "--out", "file/model.safetensors"), "not a folder that can be written to"
     )
-    assert failed(run("train", "rows.npy", *QUICK, "--step-size", "0"), "step_size must be a finite number above 0")
-    assert failed(run("train", "rows.npy", *QUICK, "--validation", "1"), "validation must be")
+    for option, value, sentence in (
+        ("--step-size", "0", "step_size must be a finite number above 0"),
+        ("--validation", "1", "validation must be a number of at least 0 and below 1"),
+    ):
+        ended = run("train", "rows.npy", *QUICK, option, value)
+        assert (ended.code, ended.out) == (2, "")
+        assert sentence in " ".join(ended.err.split())
     assert not list(data.glob("model*"))
 
 

@@ -200,12 +200,13 @@ def test_save_and_load(tmp_path, kind, dtype):
 
 def damaged(content):
     """What could be wrong with a file."""
-    yield {name: part for name, part in content.items() if name != "readout"}
-    yield content | {"threshold": -content["threshold"]}
-    yield content | {"threshold": content["threshold"][:, 1:]}
-    yield content | {"decoder": content["decoder"] * np.nan}
+    layers = content["layers"]
+    yield content | {"layers": {name: part for name, part in layers.items() if name != "readout"}}
+    yield content | {"layers": layers | {"threshold": -layers["threshold"]}}
+    yield content | {"layers": layers | {"threshold": layers["threshold"][:, 1:]}}
+    yield content | {"layers": layers | {"decoder": layers["decoder"] * np.nan}}
     yield content | {"n_layers": 0}
-    yield {name: part for name, part in content.items() if isinstance(part, np.ndarray)}
+    yield {name: part for name, part in content.items() if not np.isscalar(part)}
 
 
 def test_a_damaged_file_is_refused(tmp_path):
@@ -290,7 +291,7 @@ def test_an_import_compiles_nothing():
 def test_a_second_process_finds_the_compiled_network(tmp_path):
     code = """
 import numpy as np
-from unmingle.core.encoder import Encoder
+from unmingle import Encoder
 Encoder.from_components(np.ones((1, 4)), rank_penalty=1, outlier_penalty=1, n_layers=1).encode(np.ones((1, 4)))
 """
     (_, compiled), (loaded, again) = (in_a_process(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))

@@ -18,8 +18,8 @@ DETECTORS = [
     RobustNMF(),
     OnlineRobustPCA(),
     OnlineRobustNMF(3),
-    LearnedRobustPCA(max_passes=2),
-    LearnedRobustNMF(3, max_passes=2),
+    LearnedRobustPCA(training=unmingle.learn.Training(passes=2)),
+    LearnedRobustNMF(3, training=unmingle.learn.Training(passes=2)),
 ]
 BAD = slice(0, 15)
 

@@ -92,7 +92,7 @@ def test_each_row_is_projected_on_its_own(world, model):
     [
         RobustPCA(2),
         unmingle.OnlineRobustPCA(2),
-        unmingle.LearnedRobustPCA(2, n_layers=2, max_steps=5),
+        unmingle.LearnedRobustPCA(2, n_layers=2, training=unmingle.learn.Training(max_steps=5)),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

@@ -7,6 +7,7 @@ from helpers.net_jobs import job, temporary_folder
 
 import unmingle
 from unmingle import synth
+from unmingle.learn import Training
 
 # Matrices
 
@@ -170,14 +171,16 @@ def codes_by_an_encoder():
 @job("torch")
 def learned_model():
     X = made(300, 30, missing=0.03)
-    model = unmingle.LearnedRobustPCA(3, n_layers=3, max_steps=40, random_state=0).fit(X)
+    model = unmingle.LearnedRobustPCA(3, n_layers=3, training=Training(max_steps=40), random_state=0).fit(X)
     return about_rows(model, X[:50]) | model.encoder_.layers._asdict()
 
 
 @job("torch")
 def learned_model_of_a_stream():
     X = made(400, 30)
-    model = unmingle.LearnedRobustPCA(3, n_layers=2, update_dictionary=True, window=100, random_state=0)
+    model = unmingle.LearnedRobustPCA(
+        3, n_layers=2, update_dictionary=True, training=Training(window=100), random_state=0
+    )
     for block in np.split(X, 4):
         model.partial_fit(block)
     return about_rows(model, X[:50])
@@ -185,7 +188,7 @@ def learned_model_of_a_stream():
 
 @job("torch")
 def learned_nonnegative_model():
-    model = unmingle.LearnedRobustNMF(3, n_layers=2, max_steps=10, random_state=0).fit(positive(300))
+    model = unmingle.LearnedRobustNMF(3, n_layers=2, training=Training(max_steps=10), random_state=0).fit(positive(300))
     return about_rows(model, positive(30, seed=1)) | model.encoder_.layers._asdict()
 
 
@@ -193,7 +196,7 @@ def learned_nonnegative_model():
 def learned_model_with_targets():
     mixture = synth.low_rank_plus_sparse(300, 24, 3, outlier_scale=5, noise=0.1, random_state=0)
     truth = np.stack([mixture.low_rank, mixture.outliers], axis=1)
-    model = unmingle.LearnedRobustPCA(3, n_layers=2, loss="source", max_steps=30, random_state=0)
+    model = unmingle.LearnedRobustPCA(3, n_layers=2, loss="source", training=Training(max_steps=30), random_state=0)
     return about_rows(model.fit(mixture.X, truth), mixture.X[:50])
 
 

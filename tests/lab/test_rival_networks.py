@@ -7,6 +7,7 @@ import torch
 from lab.paper.rival_networks import GatedNetwork, PartialNetwork
 from unmingle import learn
 from unmingle.core.encoder.sequence import SequenceEncoder
+from unmingle.learn.masks import foreground_shares
 
 Q, M = 6, 9
 
@@ -59,7 +60,7 @@ def test_shares_are_those_of_one_sequence(start, x):
     network = learn.SequenceNetwork(start)
     with torch.no_grad():
         expected = network(x)[:, 1].numpy()
-    assert np.allclose(learn.shares(network, x[:, 1].numpy()), expected, atol=1e-6)
+    assert np.allclose(foreground_shares(network, x[:, 1].numpy()), expected, atol=1e-6)
 
 
 def test_a_gated_network_leaves_the_chance_of_torch_alone():

@@ -7,7 +7,9 @@ import torch
 import unmingle
 from unmingle.alignment.families import AlignedFrame, compose
 from unmingle.core.encoder.encoder import Encoder
-from unmingle.learn import Aligned, Network, align_through, train
+from unmingle.learn import Aligned, Network, train
+from unmingle.learn.aligned import align_through
+from unmingle.learn.network import Block
 from unmingle.synth import displaced_faces
 
 SHAPE = (48, 40)
@@ -32,7 +34,7 @@ def test_gradients_are_slopes_of_the_cost(learnt, family):
     images = displaced_faces(2, random_state=3).images
     network = Network(learnt[1])
     loss = Aligned(images, starts(2), SHAPE, family)
-    block = loss.block(unmingle.learn.Block(network.components[:1]), torch.arange(2), (0,))
+    block = loss.block(Block(network.components[:1]), torch.arange(2), (0,))
     loss(network, block, network(block.x)).sum().backward()
     slope = loss._pending[1].grad.numpy()
     frame, step = AlignedFrame(*SHAPE), 0.02
@@ -40,7 +42,7 @@ def test_gradients_are_slopes_of_the_cost(learnt, family):
     def cost(parameters):
         moved = Aligned(images, compose(starts(2), frame.to_matrix(family, parameters)), SHAPE, family)
         x = torch.from_numpy(moved.frames())
-        return loss(network, unmingle.learn.Block(x), network(x)).detach().numpy()
+        return loss(network, Block(x), network(x)).detach().numpy()
 
     for k in range(slope.shape[1]):
         move = step * np.eye(slope.shape[1])[k]
@@ -64,6 +66,6 @@ def test_layers_and_places_are_trained_together(learnt):
     loss = Aligned(images, starts(40), SHAPE)
     before = loss.frames()
     trained = train(encoder, before, loss=loss, validation=0.0, max_steps=120, batch_size=20, random_state=0)
-    assert trained.history[-1].best < 0.7 * trained.history[0].cost
+    assert trained.history[-1].best < 0.7 * trained.history[0].measure
     placed = train(encoder, before, validation=0.0, max_steps=120, batch_size=20, random_state=0)
     assert trained.history[-1].best < placed.history[-1].best

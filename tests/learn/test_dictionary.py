@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_training import M, Q, layers_differ, same_numbers, samples, train
 
-from unmingle import learn
+from unmingle.core.encoder.answers import exact_answer
 from unmingle.metrics import subspace_angle
 
 
@@ -22,7 +22,7 @@ class TestDictionary:
         def F(encoder, answer):
             return encoder.cost(new, *answer).mean() + 2.0 / (2 * len(X)) * np.sum(encoder.components**2)
 
-        good, before, after = (F(one, learn.exact_answer(one, new)) for one in (start, poor, training.encoder))
+        good, before, after = (F(one, exact_answer(one, new)) for one in (start, poor, training.encoder))
         assert before - after > 0.9 * (before - good)
         own, frozen = (F(one, one.encode(new)) for one in (training.encoder, train(poor, X, loss=loss).encoder))
         assert own < frozen
@@ -73,7 +73,7 @@ class TestWeights:
             moved = np.abs(mine - before).max()
             assert np.abs(mine - twice).max() <= 1e-6 * moved
             assert not moved or np.abs(mine - once).max() > 0.01 * moved
-        assert np.allclose([look.cost for look in one.history], [look.cost for look in two.history], rtol=1e-9)
+        assert np.allclose([look.measure for look in one.history], [look.measure for look in two.history], rtol=1e-9)
 
     def test_their_scale_does_not_matter(self, start, X):
         weights = np.random.default_rng(14).random(400)

@@ -11,7 +11,9 @@ from small_training import SIGNS, Q, encoder_of, layers_differ, same_numbers, sa
 
 from unmingle import learn
 from unmingle.core import objective
+from unmingle.core.encoder.answers import exact_answer
 from unmingle.core.encoder.layers import Layers
+from unmingle.learn.network import Block
 
 
 class TestLosses:
@@ -23,7 +25,7 @@ class TestLosses:
         network, (x, known) = learn.Network(encoder), tensors(X)
         with torch.no_grad():
             answer = network(x, known)
-        return encoder, X, network, learn.Block(x, known), answer
+        return encoder, X, network, Block(x, known), answer
 
     def test_unsupervised(self, case):
         encoder, X, network, block, answer = case
@@ -69,7 +71,7 @@ class TestLosses:
             layers=Layers(*(part[..., :0] if part.shape[-1] == 12 else part for part in encoder.layers)),
         )  # fmt: skip
         nothing = learn.Network(few)
-        assert torch.count_nonzero(learn.unsupervised(nothing, learn.Block(x[:, :0]), nothing(x[:, :0]))) == 0
+        assert torch.count_nonzero(learn.unsupervised(nothing, Block(x[:, :0]), nothing(x[:, :0]))) == 0
 
     def test_block_takes_rows_of_everything(self, case):
         block = case[3]._replace(targets=(case[4].codes, case[4].outliers))
@@ -97,7 +99,7 @@ def least_cost(encoder, x):
 @pytest.mark.parametrize("kind", SIGNS, ids=str)
 def test_exact_answers_are_exact(kind):
     encoder, X = encoder_of(3, 20, **kind), mixture(10, 20, 3, missing=0.1, seed=11)
-    answer = learn.exact_answer(shaken(encoder), X)
+    answer = exact_answer(shaken(encoder), X)
     assert encoder.gap(X, *answer).max() < 1e-5
     cost = encoder.cost(X, *answer)
     assert np.allclose(cost, [least_cost(encoder, x) for x in X], rtol=1e-5)
@@ -106,7 +108,7 @@ def test_exact_answers_are_exact(kind):
 
 class TestAims:
     def test_imitation_without_targets_imitates_the_exact_answers(self, start, X):
-        targets = learn.exact_answer(start, X)
+        targets = exact_answer(start, X)
         assert start.gap(X, *targets).max() < 1e-6
         found, given, other = (
             train(start, X, loss="imitation", targets=aim)
@@ -117,7 +119,7 @@ class TestAims:
 
         def distance(encoder):
             new = samples(500, seed=3)[0]
-            pairs = zip(encoder.encode(new), learn.exact_answer(start, new), strict=True)
+            pairs = zip(encoder.encode(new), exact_answer(start, new), strict=True)
             return sum(np.sum((mine - exact) ** 2) for mine, exact in pairs)
 
         assert distance(found.encoder) < 0.9 * distance(start)
@@ -142,7 +144,7 @@ class TestAims:
             return (answer.codes - block.targets[0]).square().sum(1)
 
         training = train(start, X, loss=own, targets=(aims,), validation=0.0)
-        for encoder, cost in ((start, training.history[0].cost), (training.encoder, training.history[-1].best)):
+        for encoder, cost in ((start, training.history[0].measure), (training.encoder, training.history[-1].best)):
             assert np.sum((encoder.encode(X)[0] - aims) ** 2, axis=1).mean() == pytest.approx(cost)
         assert training.gain > 0.1
         same = [train(start, X, loss=loss).encoder for loss in ("unsupervised", learn.unsupervised)]
@@ -162,7 +164,7 @@ class Shifted(learn.Loss):
         return (answer.codes - block.targets[0]).square().sum(1)
 
     def find_targets(self, encoder, X):
-        return (learn.exact_answer(encoder, X)[0],)
+        return (exact_answer(encoder, X)[0],)
 
     def block(self, samples, rows, chance):
         self.chances.append(chance)
@@ -191,9 +193,7 @@ class TestOwnBlocks:
         assert layers_differ(whole.encoder, start)
 
     def test_its_targets_are_found_and_checked(self, start, X):
-        found, given = (
-            train(start, X, loss=Shifted(), targets=aim) for aim in (None, learn.exact_answer(start, X)[:1])
-        )
+        found, given = (train(start, X, loss=Shifted(), targets=aim) for aim in (None, exact_answer(start, X)[:1]))
         assert same_numbers(found.encoder, given.encoder)
         with pytest.raises(
             ValueError, match=r"loss='shifted' needs finite targets of shapes \(400, 3\), got \(400, 24\)"

@@ -11,6 +11,7 @@ from small_training import KINDS, SIGNS, encoder_of, same_numbers, shaken, tenso
 from unmingle import learn
 from unmingle.core.encoder.layers import clip_towards
 from unmingle.learn._functions import clipped
+from unmingle.learn.network import Block
 
 
 class TestNetwork:
@@ -66,7 +67,7 @@ class TestSlopes:
         rng = np.random.default_rng(6)
         targets = tuple(torch.from_numpy(rng.standard_normal((5, k))) for k in (2 if loss == "imitation" else 6, 6))
         block, names = (
-            learn.Block(x, known, targets),
+            Block(x, known, targets),
             [n for n, p in network.named_parameters() if p.requires_grad and p.numel()],
         )
         assert ("feedback" in names) == encoder.nonnegative_codes
@@ -88,7 +89,7 @@ class TestSlopes:
             return other.cost(X, *other.encode(X, backend="numpy")).mean()
 
         network, (x, known) = learn.Network(encoder), tensors(X)
-        learn.unsupervised(network, learn.Block(x, known), network(x, known)).mean().backward()
+        learn.unsupervised(network, Block(x, known), network(x, known)).mean().backward()
         t = encoder.layers.threshold
         for place in np.ndindex(t.shape):
             step = np.zeros_like(t)
@@ -101,7 +102,7 @@ class TestSlopes:
         encoder, X = encoder_of(3, 12, n_layers=1), mixture(40, 12, 3, seed=7)
         layers = encoder.layers._replace(threshold=np.zeros((1, 12)))
         network, (x, known) = learn.Network(replace(encoder, layers=layers)), tensors(X)
-        learn.unsupervised(network, learn.Block(x, known), network(x, known)).mean().backward()
+        learn.unsupervised(network, Block(x, known), network(x, known)).mean().backward()
         wider = replace(encoder, layers=layers._replace(threshold=np.full((1, 12), 1e-7)))
         none = replace(encoder, layers=layers)
         rise = wider.cost(X, *wider.encode(X)).mean() - none.cost(X, *none.encode(X)).mean()

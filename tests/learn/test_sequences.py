@@ -7,7 +7,8 @@ import torch
 from lab.paper.rival_networks import GatedNetwork
 from unmingle import learn, store
 from unmingle.core.encoder.sequence import Cell, SequenceEncoder, carry
-from unmingle.learn._sequence import _Carried
+from unmingle.learn.masks import masking_loss
+from unmingle.learn.sequence import _Carried
 
 Q, M = 5, 7
 
@@ -56,7 +57,7 @@ def test_the_loss_is_the_distance_of_the_masked_mixture():
     A = X - V
     voice, music = (np.square(np.abs(part)).sum((0, 2)) for part in (V, A))
     parts = (np.abs(X) ** 2, np.real(X.conj() * V), voice, voice + music)
-    found = learn.masking_loss(torch.from_numpy(mask), learn.MaskBatch(None, *map(torch.from_numpy, parts)))
+    found = masking_loss(torch.from_numpy(mask), learn.MaskBatch(None, *map(torch.from_numpy, parts)))
     error = np.square(np.abs(mask * X - V)).sum((0, 2)) / (voice + music)
     assert found.item() == pytest.approx(np.mean(10 * np.log10(error + 0.003)), abs=1e-9)
 
@@ -69,7 +70,7 @@ def test_training_learns(kind):
     assert looks[-1].loss < looks[0].loss - 3
     probe = batch(10**6)
     mask = network(torch.from_numpy(probe.x)).detach()
-    loss = learn.masking_loss(mask, learn.MaskBatch(*map(torch.from_numpy, probe)))
+    loss = masking_loss(mask, learn.MaskBatch(*map(torch.from_numpy, probe)))
     assert loss.item() == pytest.approx(looks[-1].loss, abs=1.0)
 
 
@@ -101,9 +102,9 @@ def test_a_checkpoint_of_other_work_or_a_damaged_one_is_refused(tmp_path):
     with pytest.raises(ValueError, match="belongs to other data or settings"):
         learn.train_masks(learn.SequenceNetwork(start(seed=1)), batch, setup={"a": 1}, max_steps=3, checkpoint=path)
     stored = store.read(path)
-    arrays = {name: array for name, array in stored.arrays.items() if "second" not in name}
+    arrays = {name: array for name, array in stored.arrays.items() if "exp_avg_sq" not in name}
     store.write(path, stored.kind, stored.parameters, arrays)
-    with pytest.raises(store.StoreError, match="does not hold a complete MaskTraining"):
+    with pytest.raises(store.StoreError, match="does not hold a complete Training"):
         learn.train_masks(learn.SequenceNetwork(start()), batch, setup={"a": 1}, max_steps=3, checkpoint=path)
 
 
@@ -119,7 +120,7 @@ def test_judges_see_averaged_numbers_and_change_nothing():
         network = learn.SequenceNetwork(start())
         looks = learn.train_masks(network, batch, setup={}, max_steps=30, judge=who)
         ends.append(network.to_encoder())
-    assert looks[-1].judged == 1.0
+    assert looks[-1].measure == 1.0
     for one, other, last in zip(*(end.cell for end in ends), judged[-1].cell, strict=True):
         assert np.array_equal(one, other)
         assert np.array_equal(one, last)

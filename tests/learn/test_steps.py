@@ -7,16 +7,16 @@ import pytest
 import torch
 from small_training import BOTH, samples, started, train
 
-from unmingle.core.encoder.layers import stretched
-from unmingle.learn._network import Block
-from unmingle.learn._steps import StepNetwork
+from unmingle.core.encoder.layers import preconditioned
+from unmingle.learn._step_network import StepNetwork
+from unmingle.learn.network import Block
 
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_it_begins_as_the_encoder_and_each_layer_is_a_step_along_the_slope(tied):
     """Written out for directions that were moved: c + P (U'(min(x, d + lam) - d) - lam_* c), from P U' x."""
     start, x = started(positive=True, tied=tied, n_layers=3, **BOTH), samples(50, seed=5, positive=True)[0]
-    longer = replace(start, layers=stretched(start.layers, start.components, start.rank_penalty, 0.3, 2.0))
+    longer = replace(start, layers=preconditioned(start.layers, start.components, start.rank_penalty, 0.3, 2.0))
     network = StepNetwork(longer)
     for own, given in zip(network.to_encoder().layers, longer.layers, strict=True):
         np.testing.assert_allclose(own, given, atol=1e-10)

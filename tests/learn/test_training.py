@@ -18,7 +18,8 @@ from small_training import (
 )
 
 from unmingle import learn
-from unmingle.core.encoder.layers import stretched
+from unmingle.core.encoder.answers import exact_answer
+from unmingle.core.encoder.layers import preconditioned
 
 
 class TestTraining:
@@ -27,7 +28,7 @@ class TestTraining:
         assert shares(start, training.encoder, samples(1000, seed=3)[0]) > 0.3
         assert np.array_equal(training.encoder.components, start.components)
         assert training.gain > 0
-        costs = [look.cost for look in training.history]
+        costs = [look.measure for look in training.history]
         assert training.history[-1].best == min(costs) < costs[0]
 
     @pytest.mark.parametrize("kind", [{"structure": "full"}, {"tied": False}, {"n_layers": 1}], ids=str)
@@ -63,7 +64,7 @@ class TestTraining:
             start, X.astype(dtype), step_size=step_size, update_dictionary=update_dictionary,
             checkpoint=tmp_path / "c.safetensors",
         )  # fmt: skip
-        costs = [look.cost for look in training.history]
+        costs = [look.measure for look in training.history]
         assert max(costs) > 1.1 * costs[0], "no step was too large"
         assert training.history[-1].best <= costs[0]
         assert training.gain >= 0
@@ -103,7 +104,7 @@ class TestTraining:
             assert one.cost(X, *one.encode(X)).mean() + size == pytest.approx(training.history[-1].best, rel=1e-10)
             untrained = start.cost(X, *start.encode(X)).mean()
             size = start.rank_penalty / (2 * len(X)) * np.sum(start.components**2) if update_dictionary else 0.0
-            assert untrained + size == pytest.approx(training.history[0].cost, rel=1e-10)
+            assert untrained + size == pytest.approx(training.history[0].measure, rel=1e-10)
 
     def test_same_seed_same_bits(self, start, X):
         one, again, other = (train(start, X, random_state=seed) for seed in (5, 5, 6))
@@ -134,18 +135,20 @@ class TestTraining:
         for share in (0.0, 0.1, 0.9):
             training = train(start, X[:n], validation=share, max_steps=20)
             assert training.history[-1].step >= 10
-            assert training.history[-1].cost != training.history[0].cost, "nothing moved"
+            assert training.history[-1].measure != training.history[0].measure, "nothing moved"
 
 
 class TestCallback:
     def test_looks_in_order(self, start, X):
         seen = []
         training = train(start, X, callback=seen.append)
-        assert [(look.step, look.cost) for look in training.history[1:]] == [(told.done, told.measure) for told in seen]
+        assert [(look.step, look.measure) for look in training.history[1:]] == [
+            (told.done, told.measure) for told in seen
+        ]
         steps = [look.step for look in training.history]
         assert steps == list(range(61))
         assert {told.total for told in seen} == {60}
-        best = np.minimum.accumulate([look.cost for look in training.history])
+        best = np.minimum.accumulate([look.measure for look in training.history])
         assert [look.best for look in training.history] == best.tolist()
 
     def test_a_true_answer_ends_training(self, start, X):
@@ -212,9 +215,11 @@ class TestNonnegativeCodes:
         training = train(start, X, max_steps=60)
         first, second = training.history[:2]
         assert (first.step, second.step) == (0, 0)
-        assert second.cost == second.best < first.cost
+        assert second.measure == second.best < first.measure
         begun = train(start, X, max_steps=60, step_size=1e-9).encoder
-        forms = [stretched(start.layers, start.components, 2.0, *form) for form in product((0.3, 1, 3), (1, 2, 3, 5))]
+        forms = [
+            preconditioned(start.layers, start.components, 2.0, *form) for form in product((0.3, 1, 3), (1, 2, 3, 5))
+        ]
         assert any(np.allclose(begun.layers.encoder, form.encoder, rtol=1e-5) for form in forms)
         new = samples(500, seed=3, positive=True)[0]
         before, after = (one.cost(new, *one.encode(new)).mean() for one in (start, training.encoder))
@@ -225,7 +230,7 @@ class TestNonnegativeCodes:
         once = train(start, X).encoder
         again = train(once, X)
         assert [look.step for look in again.history[:2]] == [0, 1]
-        assert again.history[-1].best <= again.history[0].cost
+        assert again.history[-1].best <= again.history[0].measure
 
     def test_longer_steps_are_those_of_the_formula(self):
         start, x = started(positive=True, n_layers=1, **BOTH), samples(1, seed=4, positive=True)[0][0]
@@ -234,7 +239,7 @@ class TestNonnegativeCodes:
         P = np.linalg.inv(M + 0.3 * np.diag(np.diag(M)))
         c = np.maximum(0, 2 * P @ U @ x)
         g = U @ np.minimum(x - c @ U, lam) - lam_star * c
-        longer = replace(start, layers=stretched(start.layers, U, lam_star, 0.3, 2.0))
+        longer = replace(start, layers=preconditioned(start.layers, U, lam_star, 0.3, 2.0))
         assert np.abs(longer.encode(x[None])[0][0] - np.maximum(0, c + 2 * P @ g)).max() < 1e-12
 
     def test_a_checkpoint_goes_on_to_the_same_numbers(self, tmp_path):
@@ -254,7 +259,7 @@ class TestNonnegativeCodes:
         new = samples(500, seed=3, positive=True)[0]
 
         def F(encoder):
-            exact = encoder.cost(new, *learn.exact_answer(encoder, new)).mean()
+            exact = encoder.cost(new, *exact_answer(encoder, new)).mean()
             return exact + 2.0 / (2 * len(X)) * np.sum(encoder.components**2)
 
         assert after.components.min() >= 0

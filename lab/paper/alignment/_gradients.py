@@ -37,6 +37,7 @@ def gradient_trials(faces: FacesApart, *, cover: bool, seed: int = 0) -> dict[st
         Of shifts and squares.
     """
     from unmingle import learn
+    from unmingle.learn.aligned import align_through
 
     rng = np.random.default_rng(seed)
     rows = []
@@ -48,7 +49,7 @@ def gradient_trials(faces: FacesApart, *, cover: bool, seed: int = 0) -> dict[st
         )
 
         def find(images: list[Array], starts: Array, network: Any = network) -> Array:
-            return np.asarray(learn.align_through(network, learn.Aligned(images, starts, faces.shape)))
+            return np.asarray(align_through(network, learn.Aligned(images, starts, faces.shape)))
 
         still = find([faces.images[number] for number in test], faces.starts[test])
         numbers = np.repeat(np.arange(len(test)), PER_FACE)

@@ -13,6 +13,7 @@ from unmingle.core.encoder.encoder import Encoder
 from unmingle.core.iterate import Callback, Progress
 from unmingle.core.objective import projection
 from unmingle.estimators.learned import LearnedRobustPCA
+from unmingle.learn import Training
 
 from ...data import DataMissing
 from ..results import Table, write_text
@@ -59,7 +60,8 @@ def online_faces(
         raise DataMissing(f"{faces.name} contains {len(faces.X)} faces; the online experiment needs {SETTLED + STEP}.")
     model = LearnedRobustPCA(
         faces.n_components, n_layers=LAYERS, update_dictionary=True, rank_penalty=RANK_PENALTY,
-        outlier_penalty=OUTLIER_PENALTY, window=WINDOW, window_step=STEP, max_steps=max_steps, random_state=seed,
+        outlier_penalty=OUTLIER_PENALTY, training=Training(max_steps=max_steps, window=WINDOW, window_step=STEP),
+        random_state=seed,
     )  # fmt: skip
     costs = _costs_in_time(model, faces.X, callback)
     settled = slice(SETTLED - WINDOW, None)

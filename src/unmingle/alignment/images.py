@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import AnyArray
 from ..media.pixels import LUMA_WEIGHTS
 from .pyramid import Image
 

@@ -3,6 +3,7 @@
 The kind comes first, before all options. A word that names one is one; a folder of that name is given as ./KIND.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from .._rules import Count, maybe
 from .._validation import require
 from ..core.iterate import Callback, Progress
-from ..learn import LOSSES
+from ..learn import LOSSES, Training
 from ._shared import console
 from ._shared.config import take_settings
+from ._shared.declare import with_options
 from ._shared.interrupts import resumable
 from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, one_of, suffixed
 from ._shared.paths import ready_outputs
@@ -71,64 +74,75 @@ Config = Annotated[
         help="File of settings, named like these options; options on the command line win.",
     ),
 ]
-Components = Annotated[int | None, typer.Option(min=1, help="Largest number of components.")]
-Layers = Annotated[int, typer.Option(min=1, max=1000, help="Layers of the network.")]
-Aim = Annotated[
-    str,
-    typer.Option(
-        metavar="|".join(LOSSES),
-        callback=one_of(LOSSES),
-        help="What training minimises: the cost; the distance from exact answers, from the true parts, or "
-        "of masked samples from the true foreground.",
-    ),
-]
-Background = Annotated[Path | None, typer.Option(help="With --loss source or masked: the true background.")]
-Foreground = Annotated[Path | None, typer.Option(help="With --loss source or masked: the true foreground.")]
-UpdateDictionary = Annotated[
-    bool, typer.Option("--update-dictionary/--keep-dictionary", help="Whether the components are trained too.")
-]
-Untied = Annotated[bool, typer.Option("--untied/--tied", help="Whether each layer has its own numbers.")]
-Nonnegative = Annotated[
-    bool, typer.Option("--nonnegative", help="Components, codes and outliers are never negative; nor may DATA be.")
-]
-Form = Annotated[Structure, typer.Option(help="The form of the layers; full is for few features only.")]
-Passes = Annotated[float, typer.Option(min=0.0, help="Passes over the data, at most.")]
-MaxSteps = Annotated[int, typer.Option(min=1, help="Steps of training, at most.")]
-BatchSize = Annotated[int, typer.Option(min=1, help="Samples in each step.")]
-StepSize = Annotated[float, typer.Option(min=0.0, help="Size of the steps, relative to the numbers that are trained.")]
-Validation = Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the samples that are kept for checking.")]
 Size = Annotated[Any, typer.Option(parser=image_size, metavar="HxW", help="Bring all images to this size.")]
 Checkpoint = Annotated[
     Path | None,
     typer.Option(help="File for unfinished work; by default the model file with .training added to its name."),
 ]
 
+
+@dataclass(frozen=True)
+class EncoderOptions:
+    """What is trained, and towards what."""
+
+    components: Annotated[int | None, maybe(Count(1)), "Largest number of components."] = None
+    layers: Annotated[int, Count(1, 1000), "Layers of the network."] = 5
+    loss: str = "unsupervised"
+    background: Annotated[Path | None, "With --loss source or masked: the true background."] = None
+    foreground: Annotated[Path | None, "With --loss source or masked: the true foreground."] = None
+    update_dictionary: bool = False
+    untied: bool = False
+    nonnegative: bool = False
+    structure: Annotated[Structure, "The form of the layers; full is for few features only."] = Structure.LOW_RANK
+    rank_penalty: Any = "auto"
+    outlier_penalty: Any = "auto"
+
+    def untrained(self, training: Training, seed: int) -> "LearnedRobustPCA":
+        """The estimator."""
+        from ..estimators.learned import LearnedRobustPCA
+        from ..estimators.learned_nmf import LearnedRobustNMF
+
+        kind = LearnedRobustNMF if self.nonnegative else LearnedRobustPCA
+        return kind(
+            self.components, n_layers=self.layers, loss=self.loss, update_dictionary=self.update_dictionary,
+            tied=not self.untied, structure=self.structure.value, rank_penalty=self.rank_penalty,
+            outlier_penalty=self.outlier_penalty, training=training, random_state=seed,
+        )  # fmt: skip
+
+
+AS_SWITCHES = {
+    "loss": Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(LOSSES),
+            callback=one_of(LOSSES),
+            help="What training minimises: the cost; the distance from exact answers, from the true parts, or "
+            "of masked samples from the true foreground.",
+        ),
+    ],
+    "update_dictionary": Annotated[
+        bool, typer.Option("--update-dictionary/--keep-dictionary", help="Whether the components are trained too.")
+    ],
+    "untied": Annotated[bool, typer.Option("--untied/--tied", help="Whether each layer has its own numbers.")],
+    "nonnegative": Annotated[
+        bool, typer.Option("--nonnegative", help="Components, codes and outliers are never negative; nor may DATA be.")
+    ],
+    "rank_penalty": RankPenalty,
+    "outlier_penalty": OutlierPenalty,
+}
+"""Options that are more than their fields say."""
+
 kinds = typer.Typer(
     cls=Kinds, help="Train an encoder: a small network that finds the low-rank part and outliers of new data fast."
 )
 
 
-@kinds.command("samples")
-def run(
+def train_on_samples(
     data: Data,
     out: Out,
+    model: EncoderOptions,
+    training: Training,
     config: Config = None,
-    components: Components = None,
-    layers: Layers = 5,
-    loss: Aim = "unsupervised",
-    background: Background = None,
-    foreground: Foreground = None,
-    update_dictionary: UpdateDictionary = False,
-    untied: Untied = False,
-    nonnegative: Nonnegative = False,
-    structure: Form = Structure.LOW_RANK,
-    rank_penalty: RankPenalty = "auto",
-    outlier_penalty: OutlierPenalty = "auto",
-    passes: Passes = 500.0,
-    max_steps: MaxSteps = 1500,
-    batch_size: BatchSize = 64,
-    step_size: StepSize = 0.04,
-    validation: Validation = 0.1,
     size: Size = None,
     checkpoint: Checkpoint = None,
     seed: Seed = 0,
@@ -145,43 +159,41 @@ def run(
     Python and for `unmingle export`.
     """
     work = checkpoint or Path(f"{out}.training")
-    _check(data, size, loss, background, foreground)
+    _check(data, size, model)
     require("torch", "train")
-    from ..estimators.learned import LearnedRobustPCA
-    from ..estimators.learned_nmf import LearnedRobustNMF
     from ._shared.tables import read_parts, read_samples
 
-    samples = read_samples(data, size, nonnegative=nonnegative)
+    samples = read_samples(data, size, nonnegative=model.nonnegative)
     if not quiet:
         console.say_notes(samples.notes)
+    background, foreground = model.background, model.foreground
     parts = read_parts(background, foreground, samples.X.shape, size) if background and foreground else None
     inputs = {"DATA": data, "--config": config, "--background": background, "--foreground": foreground}
     ready_outputs({"--out": out, "--checkpoint": work}, inputs)
-    kind = LearnedRobustNMF if nonnegative else LearnedRobustPCA
-    model = kind(
-        components, n_layers=layers, loss=loss, update_dictionary=update_dictionary, tied=not untied,
-        structure=structure.value, rank_penalty=rank_penalty, outlier_penalty=outlier_penalty, max_passes=passes,
-        max_steps=max_steps, batch_size=batch_size, step_size=step_size, validation=validation, random_state=seed,
-    )  # fmt: skip
+    learned = model.untrained(training, seed)
     with console.warnings_as_sentences(), resumable(work):
         with console.counter(f"Training on {data.name}", None, quiet=quiet) as advance:
-            learn(model, samples, parts, work, advance, quiet=quiet)
-        model.save(out)
+            learn(learned, samples, parts, work, advance, quiet=quiet)
+        learned.save(out)
         work.unlink(missing_ok=True)
-    if model.n_components_ == 0 and not quiet:
+    if learned.n_components_ == 0 and not quiet:
         console.say("Note: the data ask for no components, so nothing was learnt; a smaller --rank-penalty finds some.")
     if as_json:
-        console.print_json({"data": data, "card": model.card_, "model": out})
+        console.print_json({"data": data, "card": learned.card_, "model": out})
     elif not quiet:
-        console.show(console.facts(console.card_facts(model.card_)), model=out)
+        console.show(console.facts(console.card_facts(learned.card_)), model=out)
 
 
-def _check(data: Path, size: Any, loss: str, background: Path | None, foreground: Path | None) -> None:
+run = with_options(train_on_samples, given=AS_SWITCHES, without=("window", "window_step"))
+kinds.command("samples")(run)
+
+
+def _check(data: Path, size: Any, model: EncoderOptions) -> None:
     """Sizes are for images; true parts come in pairs, and only where the loss looks at them."""
     if size is not None and data.exists() and not data.is_dir():
         raise typer.BadParameter(f"--size is for a folder of images; {data} is a file.")
-    given = (background is not None) + (foreground is not None)
-    if given != (2 if LOSSES[loss].true_parts else 0):
+    given = (model.background is not None) + (model.foreground is not None)
+    if given != (2 if LOSSES[model.loss].true_parts else 0):
         raise typer.BadParameter(
             "--loss source and masked need --background and --foreground; other losses take neither."
         )

@@ -6,22 +6,23 @@ import numpy as np
 
 from .. import __version__
 from .._types import Array
+from ..core.linalg.units import Units
 
 if TYPE_CHECKING:
     from .learned import LearnedRobustPCA
 
 _JUDGED = 1000
-"""Samples, at most, whose gaps the card tells of."""
+"""The card tells of the gaps of this number of samples at most."""
 _WORTH = 1e-3
-"""Share of the cost below which a gain is none."""
+"""A gain is none below this share of the cost."""
 _NEAR = 0.01
-"""Relative gap of answers that leave nothing to be gained."""
+"""Answers with this relative gap leave nothing to be gained."""
 
 
-def card_of(model: "LearnedRobustPCA", X: Array, training: Any) -> dict[str, Any]:
+def card_of(model: "LearnedRobustPCA", X: Array, training: Any, units: Units) -> dict[str, Any]:
     """What was trained on what, and how good it became."""
     some = X[:: max(1, len(X) // _JUDGED)]
-    gap, in_units = model._project(some)[1], model._units.cost_from_units
+    gap, in_units = model._project(some)[1], units.cost_from_units
     return {
         "made by": f"unmingle {__version__}",
         "samples": len(X),
@@ -35,7 +36,7 @@ def card_of(model: "LearnedRobustPCA", X: Array, training: Any) -> dict[str, Any
         "rank penalty": model.rank_penalty_,
         "outlier penalty": float(np.mean(model.outlier_penalty_)),
         "steps": training.history[-1].step,
-        "validation cost, untrained": in_units(training.history[0].cost),
+        "validation cost, untrained": in_units(training.history[0].measure),
         "validation cost, trained": in_units(training.history[-1].best),
         "gain of training": training.gain,
         "standard error of the gain": training.noise,

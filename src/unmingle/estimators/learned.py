@@ -1,22 +1,22 @@
 """`LearnedRobustPCA`: a trained encoder in place of iterations."""
 
 import warnings
-from math import ceil
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._fields import from_store, to_store
+from .._rollback import unchanged_on_error
 from .._threads import limit_blas_threads
 from .._types import Array
 from .._validation import (
     as_floats,
     check_choice,
-    check_count,
+    check_matrix,
     check_optional_count,
-    check_positive,
-    check_share,
+    check_optional_forgetting,
     generator,
     given_penalties,
     require,
@@ -24,20 +24,20 @@ from .._validation import (
 from ..core.decomposition.result import Decomposition
 from ..core.encoder.encoder import STRUCTURES, Encoder
 from ..core.iterate import Callback
-from ..core.linalg.units import Units
 from ..core.online.start import robust_start
-from ..learn import LOSSES
+from ..core.online.statistics import Statistics
+from ..learn import LOSSES, Training
+from .base import RobustTransformer
 from .card import card_of, has_gained, nothing_gained
 from .passes import Found, Wanted
 from .stored import LEARNED_ROBUST_PCA
-from .window import Rows, Window, cut, reach_of
-from .window_learner import WindowLearner
+from .window import EncoderTraining, LearnedState, Rows, TrainingScale, cut
 
 _SOLVED = 1e-4
 """Tolerance of the dictionary that training starts from."""
 
 
-class LearnedRobustPCA(WindowLearner):
+class LearnedRobustPCA(RobustTransformer):
     r"""Robust principal components with an encoder that was trained: outliers found in a fixed, short time.
 
     ``fit`` first solves (4) for the components U, then trains a network of ``n_layers`` layers, each of the form of one
@@ -53,7 +53,7 @@ class LearnedRobustPCA(WindowLearner):
     Parameters
     ----------
     n_components : int, optional
-        At most so many components; None for as many as the data ask for.
+        Most components; None for as many as the data ask for.
     n_layers : int
         Layers of the network.
     loss : {"unsupervised", "imitation", "source"}
@@ -67,26 +67,14 @@ class LearnedRobustPCA(WindowLearner):
         A H' as a product, or as one matrix: for few features only.
     rank_penalty, outlier_penalty : float, array of shape (n_features,) for the latter, or "auto"
         As in `RobustPCA`.
-    max_passes : float
-        Passes over the data, at most: with few samples they count, with more than 200 the steps do.
-    max_steps : int
-        Steps of training, at most.
-    batch_size : int
-        Samples of a step.
-    step_size : float
-        Size of the steps of one layer, relative to the mean size of each parameter.
-    validation : float
-        Share of the samples that judge and are not learnt from.
-    window : int
-        Samples of a stream on which `partial_fit` trains.
-    window_step : int
-        Samples by which the window moves on.
     forgetting : float in (0, 1], or "auto"
-        What every sample of a stream multiplies the weight of the past by in the dictionary; "auto" is 1 - 1 / window.
-    n_jobs : int, optional
-        Threads of `transform` and `decompose`; -1 for all processors.
+        What every sample of a stream multiplies the weight of the past by in the dictionary; "auto" is
+        1 - 1 / ``training.window``.
+    training : unmingle.learn.Training, optional
+        How long, in which steps and on how much of a stream the network is trained; the defaults are good for most
+        data.
     contamination : float or "auto"
-        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
+        Share of bad rows in the training data, at most a half: that share of them are outliers for `predict`. "auto":
         `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD, chooses validation samples and the order of the others; None is the seed 0.
@@ -136,6 +124,7 @@ class LearnedRobustPCA(WindowLearner):
     True
     """
 
+    _state: LearnedState
     _rules: ClassVar = LEARNED_ROBUST_PCA
     _learnt: ClassVar = (
         "card_",
@@ -159,15 +148,8 @@ class LearnedRobustPCA(WindowLearner):
         structure: str = "low_rank",
         rank_penalty: float | str = "auto",
         outlier_penalty: Any = "auto",
-        max_passes: float = 500,
-        max_steps: int = 1500,
-        batch_size: int = 64,
-        step_size: float = 0.04,
-        validation: float = 0.1,
-        window: int = 100,
-        window_step: int = 10,
         forgetting: float | str = "auto",
-        n_jobs: int | None = None,
+        training: Training | None = None,
         contamination: float | str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -179,15 +161,8 @@ class LearnedRobustPCA(WindowLearner):
         self.structure = structure
         self.rank_penalty = rank_penalty
         self.outlier_penalty = outlier_penalty
-        self.max_passes = max_passes
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.step_size = step_size
-        self.validation = validation
-        self.window = window
-        self.window_step = window_step
         self.forgetting = forgetting
-        self.n_jobs = n_jobs
+        self.training = training
         self.contamination = contamination
         self.random_state = random_state
 
@@ -214,7 +189,7 @@ class LearnedRobustPCA(WindowLearner):
         """
         X = self._to_learn_from(X)
         with limit_blas_threads(X.size):
-            self._learn(Rows(X, self._sources(X, y)), None, callback, checkpoint)
+            self._learn(Rows(X, self._sources(X, y)), callback=callback, checkpoint=checkpoint)
         if self.n_components_ and not has_gained(self.card_):
             warnings.warn(nothing_gained(self.card_, self.n_layers), UserWarning, stacklevel=2)
         return self
@@ -232,7 +207,7 @@ class LearnedRobustPCA(WindowLearner):
         array of shape (n_samples, n_components_)
         """
         check_is_fitted(self)
-        return self.encoder_.encode(cut(self._validated(X, reset=False), self._reach), n_jobs=self.n_jobs)[0]
+        return self.encoder_.encode(self._near(self._validated(X, reset=False)))[0]
 
     def prepare_passes(self, rows: Any) -> Wanted:
         """As in `RobustPCA`: passes find the dictionary; the layers are trained in `adopt_passes`."""
@@ -245,7 +220,7 @@ class LearnedRobustPCA(WindowLearner):
 
     def adopt_passes(self, found: Found, rows: Array) -> None:
         """Train the layers for the dictionary that passes over all rows found, for `unmingle.distributed.fit`."""
-        self._learn(Rows(rows), (found.components, found.rank_penalty, found.outlier_penalty))
+        self._learn(Rows(rows), ProjectionProblem(found.components, found.rank_penalty, found.outlier_penalty))
         self.n_samples_seen_ = found.n_rows
 
     def _decomposed(self, data: Array, frame: Any) -> Decomposition:
@@ -256,7 +231,7 @@ class LearnedRobustPCA(WindowLearner):
         self, data: Array, codes: Array, gap: Array, frame: Any = None, outliers: Array | None = None
     ) -> Decomposition:
         outliers = self._encoded(data)[2] if outliers is None else outliers
-        near = cut(data, self._reach)
+        near = self._near(data)
         with np.errstate(over="ignore"):
             if near is not data:
                 outliers = outliers + np.where(np.isnan(data), data.dtype.type(0), data - near)
@@ -265,16 +240,20 @@ class LearnedRobustPCA(WindowLearner):
 
     def _encoded(self, X: Array) -> tuple[Array, Array, Array]:
         """Codes, gaps and outliers of samples cut to the reach."""
-        near = cut(X, self._reach)
-        codes, outliers = self.encoder_.encode(near, n_jobs=self.n_jobs)
+        near = self._near(X)
+        codes, outliers = self.encoder_.encode(near)
         return codes, self.encoder_.gap(near, codes, outliers), outliers
+
+    def _near(self, X: Array) -> Array:
+        """Samples cut to the reach of the network."""
+        return cut(X, self._state.scale.reach)
 
     def _project(self, X: Array) -> tuple[Array, Array]:
         return self._encoded(X)[:2]
 
     def _light_copy(self) -> Self:
         light = super()._light_copy()
-        light.encoder_, light._reach = self.encoder_, self._reach
+        light._state, light.encoder_ = self._state.without_samples(), self.encoder_
         return light
 
     def _sources(self, X: Array, y: Any) -> tuple[Array, ...]:
@@ -294,75 +273,138 @@ class LearnedRobustPCA(WindowLearner):
             )
         return parts[:, 0].astype(X.dtype), parts[:, 1].astype(X.dtype)
 
-    def _learn(
-        self,
-        rows: Rows,
-        problem: tuple[Array, float, Any] | None = None,
-        callback: Callback | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-    ) -> Self:
-        """Components, unless they are given with their penalties, and layers."""
+    def _learn(self, rows: Rows, problem: "ProjectionProblem | None" = None, **options: Any) -> Self:
+        """Components, unless they are given with their penalties, and layers; `learn.train` takes the options."""
         require("torch", "train")
         self._contamination()
         check_choice(self.structure, "structure", STRUCTURES)
-        window, max_steps = check_count(self.window, "window"), check_count(self.max_steps, "max_steps")
-        self._fading()
-        share, batch_size = check_share(self.validation, "validation"), check_count(self.batch_size, "batch_size")
-        self._seed = int(generator(self.random_state).integers(2**31))
-        components, lam_star, lam = problem or self._solve(rows.X)
+        how = self._how_to_train()
+        seed = int(generator(self.random_state).integers(2**31))
+        fitted = problem is None and self._overfits_samples
+        problem = self._solve(rows.X, seed) if problem is None else problem
         start = Encoder.from_components(
-            components, rank_penalty=lam_star, outlier_penalty=lam, n_layers=self.n_layers, tied=bool(self.tied),
-            structure=self.structure, nonnegative_codes=self.nonnegative, nonnegative_outliers=self.nonnegative,
+            problem.components, rank_penalty=problem.rank_penalty, outlier_penalty=problem.outlier_penalty,
+            n_layers=self.n_layers, tied=bool(self.tied), structure=self.structure,
+            nonnegative_codes=self.nonnegative, nonnegative_outliers=self.nonnegative,
         )  # fmt: skip
-        self._reach = reach_of(start, rows.X)
-        self._units = Units.of(cut(rows.X, self._reach))
-        per_pass = max(1, round((1 - share) * len(rows.X)) // batch_size)
-        steps = min(ceil(check_positive(self.max_passes, "max_passes") * per_pass), max_steps)
-        training = self._train(
-            start, rows, steps, share, self._seed, callback=callback, checkpoint=checkpoint,
-            update_dictionary=bool(self.update_dictionary), fitted=self._knows_its_samples and problem is None,
+        scale = TrainingScale.of(start, rows.X)
+        training = how.train(
+            start, rows, scale, max_steps=how.training.steps_for(len(rows.X)),
+            validation=how.training.validation, random_state=seed, fitted=fitted,
+            update_dictionary=how.update_dictionary, **options,
         )  # fmt: skip
-        self.rank_penalty_, self.outlier_penalty_ = lam_star, lam
-        self._adopt(training.encoder)
-        self.history_ = np.array([(look.step, self._units.cost_from_units(look.cost)) for look in training.history])
-        self.n_samples_seen_ = len(rows.X)
-        nothing = rows.take(slice(0))
-        self._window = Window(nothing, nothing, self._sums(rows.take(slice(-window, None))), False, len(rows.X))
-        self.card_ = card_of(self, rows.X, training)
+        self.rank_penalty_, self.outlier_penalty_ = problem.rank_penalty, problem.outlier_penalty
+        self._take_state(LearnedState.after_fit(how, training.encoder, scale, seed, rows), len(rows.X))
+        cost = scale.units.cost_from_units
+        self.history_ = np.array([(one.step, cost(one.measure)) for one in training.history])
+        self.card_ = card_of(self, rows.X, training, scale.units)
         return self._calibrated(rows.X)
 
+    def _how_to_train(self) -> EncoderTraining:
+        """How the network is trained, checked."""
+        training = Training() if self.training is None else self.training
+        if not isinstance(training, Training):
+            raise ValueError(
+                f"training must be an unmingle.learn.Training, or None for the defaults, got {training!r}."
+            )
+        fading = check_optional_forgetting(self.forgetting) or 1 - 1 / training.window
+        return EncoderTraining(self.loss, training, bool(self.update_dictionary), fading)
+
+    def _take_state(self, state: LearnedState, n_seen: int) -> None:
+        """Make a state that of the model, after this number of samples in all."""
+        self._state, self.n_samples_seen_, self.encoder_ = state, n_seen, state.encoder
+        self.components_, self.n_components_ = state.encoder.components, len(state.encoder.components)
+
     @property
-    def _knows_its_samples(self) -> bool:
-        """Whether the layers should be trained as if the components had not been fitted to the samples."""
+    def _overfits_samples(self) -> bool:
+        """Whether the components fit their few samples too well, so that layers are trained on simulated ones."""
         return self.nonnegative and not self.update_dictionary and not LOSSES[self.loss].true_parts
 
-    def _solve(self, X: Array) -> tuple[Array, float, Any]:
+    def _solve(self, X: Array, seed: int) -> "ProjectionProblem":
         """The dictionary of (4), and the penalties."""
         n_components = check_optional_count(self.n_components, "n_components")
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, X.shape[1])
-        part = robust_start(X, n_components, *penalties, tol=_SOLVED, random_state=self._seed)
-        return part.components, part.rank_penalty, part.outlier_penalty
+        part = robust_start(X, n_components, *penalties, tol=_SOLVED, random_state=seed)
+        return ProjectionProblem(part.components, part.rank_penalty, part.outlier_penalty)
 
-    def _train(self, start: Encoder, rows: Rows, steps: int, validation: float, seed: Any, **options: Any) -> Any:
-        """Training in units in which the largest entry is about one; its encoder in those of the data."""
-        learn = require("unmingle.learn", "train")
-        unit, scaled = start.rescaled(1 / self._units.root), rows.within(self._reach).to_units(self._units)
-        training = learn.train(
-            unit, scaled.X, loss=self.loss, targets=scaled.sources or None, max_steps=steps,
-            sample_weight=None if LOSSES[self.loss].true_parts else "robust",
-            batch_size=self.batch_size, step_size=self.step_size, validation=validation, random_state=seed, **options,
-        )  # fmt: skip
-        return training._replace(encoder=training.encoder.rescaled(self._units.root))
+    # Streams
 
-    def _adopt(self, encoder: Encoder) -> None:
-        self.encoder_, self.components_, self.n_components_ = encoder, encoder.components, len(encoder.components)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from one more block of a stream: the window moves on, and training with it.
+
+        Whenever ``training.window_step`` samples have come, the dictionary takes them in if ``update_dictionary``, with
+        the past fading by ``forgetting``, and the encoder is trained a little on the last ``training.window`` samples.
+        The first samples are learnt from as by `fit`. A model saved in mid-stream holds the samples of its window, one
+        that was only fitted holds none.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            Samples; NaN means missing.
+        y : array of shape (n_samples, 2, n_features), optional
+            As in `fit`.
+        """
+        with unchanged_on_error(self):
+            return self._take_in(X, y)
+
+    def _take_in(self, X: Any, y: Any) -> Self:
+        how, has_begun = self._how_to_train(), hasattr(self, "encoder_")
+        step = how.training.window_step
+        X = self._validated(X, reset=not hasattr(self, "n_features_in_"))
+        news = Rows(X, self._sources(X, y))
+        if has_begun and len(self._state.rows.sources) != len(news.sources):
+            raise ValueError("loss was changed to or from 'source' in mid-stream; call fit to start again.")
+        with limit_blas_threads(X.size):
+            if not has_begun or self._state.starting:
+                news = self._begin(news, how.training.window)
+            waiting = self._state.fresh.followed_by(news)
+            while len(waiting.X) >= step:
+                n_seen = self.n_samples_seen_ + step
+                self._take_state(self._state.moved_on(how, waiting.take(slice(step)), n_seen), n_seen)
+                self._rows, self._seen, self._offset, self._stale = None, None, 0.0, True
+                waiting = waiting.take(slice(step, None))
+        self._state = self._state._replace(fresh=waiting)
+        return self
+
+    def _begin(self, news: Rows, size: int) -> Rows:
+        """Learn from the first samples of a stream, again whenever they have become half as many more; the others."""
+        has_begun = hasattr(self, "encoder_")
+        before, n_learnt = (self._state.rows, self._state.n_learnt) if has_begun else (news.take(slice(0)), 0)
+        room = size - len(before.X)
+        rows = before.followed_by(news.take(slice(room)))
+        if len(rows.X) >= min(1.5 * n_learnt, size):
+            check_matrix(rows.X)
+            self._learn(rows)
+        nothing = Statistics.empty(*self.components_.shape)
+        self._take_state(self._state._replace(rows=rows, past=nothing, starting=len(rows.X) < size), len(rows.X))
+        return news.take(slice(room, None))
+
+    def _seen_lately(self) -> Array | None:
+        return self._state.rows.X
+
+    # Files
+
+    def _to_store(self) -> dict[str, Any]:
+        content = super()._to_store()
+        content["init"]["training"] = None if self.training is None else to_store(self.training)
+        return content
+
+    @classmethod
+    def _from_store(cls, content: dict[str, Any]) -> Self:
+        given = content["init"]["training"]
+        training = None if given is None else from_store(Training, given)
+        return super()._from_store({**content, "init": {**content["init"], "training": training}})
 
     def _state_to_store(self) -> dict[str, Any]:
-        own = {"seed": self._seed, "root": self._units.root, "reach": self._reach}
-        return {"encoder": self.encoder_._to_store(), "stream": {**own, **self._window._to_store()}}
+        return self._state.to_store()
 
     def _state_from_store(self, content: dict[str, Any]) -> None:
-        stream = content["stream"]
-        self._adopt(Encoder._from_store(content["encoder"]))
-        self._window = Window._from_store(stream)
-        self._seed, self._units, self._reach = int(stream["seed"]), Units(float(stream["root"])), float(stream["reach"])
+        self._take_state(LearnedState.from_store(content), self.n_samples_seen_)
+
+
+class ProjectionProblem(NamedTuple):
+    """What the layers are trained to solve, (5)."""
+
+    components: Array
+    rank_penalty: float
+    outlier_penalty: float | Array

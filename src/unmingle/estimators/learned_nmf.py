@@ -12,11 +12,15 @@ from ..core.linalg.units import Units
 from ..core.objective import nonnegative_stationarity
 from ..core.online.start import robust_start
 from ..core.solvers.nmf import Factors, nmf_iterates
-from .learned import LearnedRobustPCA
+from .learned import LearnedRobustPCA, ProjectionProblem
 from .passes import Wanted
 
-_SOLVED, _SWEEPS, _EVERY = 1e-3, 500, 10
-"""Stationarity of the dictionary that training starts from, sweeps at most, and sweeps between two looks."""
+_SOLVED = 1e-3
+"""Stationarity of the dictionary that training starts from."""
+_SWEEPS = 500
+"""Sweeps at most."""
+_EVERY = 10
+"""Stationarity is measured once in this number of sweeps."""
 
 
 class LearnedRobustNMF(LearnedRobustPCA):
@@ -47,7 +51,8 @@ class LearnedRobustNMF(LearnedRobustPCA):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.exponential(size=(400, 2)) @ rng.exponential(size=(2, 30))
     >>> X[rng.random(X.shape) < 0.05] += 20.0
-    >>> model = unmingle.LearnedRobustNMF(2, n_layers=3, tied=False, max_steps=100, random_state=0).fit(X[:300])
+    >>> training = unmingle.learn.Training(max_steps=100)
+    >>> model = unmingle.LearnedRobustNMF(2, n_layers=3, tied=False, training=training, random_state=0).fit(X[:300])
     >>> part = model.decompose(X[300:])
     >>> bool(min(model.components_.min(), part.codes.min(), part.outliers.min()) >= 0)
     True
@@ -61,17 +66,17 @@ class LearnedRobustNMF(LearnedRobustPCA):
             "distributed.fit finds no nonnegative dictionary for LearnedRobustNMF yet; call fit on some rows."
         )
 
-    def _solve(self, X: Array) -> tuple[Array, float, Any]:
+    def _solve(self, X: Array, seed: int) -> ProjectionProblem:
         """The dictionary of (4) with signs, and the penalties."""
         if check_choice(self.structure, "structure", STRUCTURES) == "full":
             raise ValueError("structure='full' has no inner code that could be nonnegative; use 'low_rank'.")
         q = check_optional_count(self.n_components, "n_components")
         lam_star, lam = given_penalties(self.rank_penalty, self.outlier_penalty, X.shape[1])
         if q is None or lam_star is None or lam is None:
-            part = robust_start(X, q, lam_star, lam, tol=_SOLVED, random_state=self._seed)
+            part = robust_start(X, q, lam_star, lam, tol=_SOLVED, random_state=seed)
             lam_star, lam = part.rank_penalty, part.outlier_penalty
             q = len(part.components) if q is None else q
-        return _factorised(X, min(q, *X.shape), lam_star, lam, self._seed), lam_star, lam
+        return ProjectionProblem(_factorised(X, min(q, *X.shape), lam_star, lam, seed), lam_star, lam)
 
 
 def _factorised(X: Array, n_components: int, lam_star: float, lam: Any, seed: int) -> Array:
@@ -79,10 +84,10 @@ def _factorised(X: Array, n_components: int, lam_star: float, lam: Any, seed: in
     units = Units.of(X)
     scaled, penalty = units.to_units(X), units.to_units(lam_star)
     limits = np.broadcast_to(units.to_units(np.asarray(lam)), X.shape[1:]).astype(X.dtype)
-    looks = iter(range(_SWEEPS))
+    sweeps_done = iter(range(_SWEEPS))
 
     def measure(found: Factors) -> float:
-        if next(looks) % _EVERY:
+        if next(sweeps_done) % _EVERY:
             return np.nan
         return nonnegative_stationarity(scaled, found.components, found.codes, penalty, limits)
 

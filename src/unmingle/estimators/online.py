@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from .._validation import check_choice, check_optional_count
-from ..core.encoder.stored import MOST_LAYERS
+from ..core.encoder.encoder import MOST_LAYERS
 from .follower import StreamTransformer
 from .stored import ONLINE_ROBUST_PCA, STEPS
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .._fields import record_of
 from .._rules import (
     ANY_NUMBER,
     FLOATS,
@@ -21,10 +22,10 @@ from .._rules import (
     Text,
     maybe,
 )
-from ..core.encoder.encoder import STRUCTURES
-from ..core.encoder.stored import ENCODER, LAYERS
+from ..core.encoder.encoder import ENCODER, LAYERS, STRUCTURES
 from ..core.online.stored import NONNEGATIVE_TRACKER, TRACKER
-from ..learn import LOSSES
+from ..learn import LOSSES, Training
+from .window import STREAM_STATE
 
 STEPS = ("block", "direct", "recursive")
 """Dictionary steps of `OnlineRobustPCA`."""
@@ -68,9 +69,6 @@ _DETECTION: dict[str, Rule] = {"contamination": Either(OneOf("auto"), Number(LEA
 """Parameter of what detects rows."""
 _SINGLE_CELLS: dict[str, Rule] = {"scale": maybe(OneOf("columns")), "debias": Flag()}
 """Parameters of estimators that know the whole table."""
-_ROOT = Number(2.0**-520, 2.0**520)
-"""Units are squares of it."""
-_MOST_THREADS = 4096
 
 _GIVEN: dict[str, Rule] = {
     "n_components": maybe(Count(1)),
@@ -163,13 +161,6 @@ ONLINE_ROBUST_NMF = _rules_of(
 )
 
 
-def _rows(name: str) -> Record:
-    """Samples, where NaN is missing, and their true parts."""
-    return Record(
-        {"0": ArrayOf(FLOATS, name, "m", nan=True)}, {"1": ArrayOf(FLOATS, name, "m"), "2": ArrayOf(FLOATS, name, "m")}
-    )
-
-
 LEARNED_ROBUST_PCA = _rules_of(
     of_cells=True,
     init={
@@ -179,15 +170,8 @@ LEARNED_ROBUST_PCA = _rules_of(
         "update_dictionary": Flag(),
         "tied": Flag(),
         "structure": OneOf(*STRUCTURES),
-        "max_passes": POSITIVE,
-        "max_steps": Count(1),
-        "batch_size": Count(1),
-        "step_size": POSITIVE,
-        "validation": Number(0.0, np.nextafter(1.0, 0.0)),
-        "window": Count(1),
-        "window_step": Count(1),
         "forgetting": _FORGETTING,
-        "n_jobs": maybe(Count(-_MOST_THREADS, _MOST_THREADS)),
+        "training": maybe(record_of(Training)),
     },
     fitted={
         **_FITTED,
@@ -196,19 +180,5 @@ LEARNED_ROBUST_PCA = _rules_of(
         "n_samples_seen_": Count(),
     },
     encoder=ENCODER,
-    stream=Record(
-        {
-            "A": ArrayOf(("float64",), "q", "q"),
-            "B": ArrayOf(FLOATS, "q", "m"),
-            "rows": _rows("rows"),
-            "fresh": _rows("fresh"),
-            "seed": Count(0, 2**31),
-            "root": _ROOT,
-            "reach": Number(0.0, np.inf),
-            "starting": Flag(),
-            "n_learnt": Count(),
-            "weight": Number(0.0),
-            "decay": Number(0.0, 1.0),
-        }
-    ),
+    stream=STREAM_STATE,
 )

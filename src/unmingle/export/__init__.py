@@ -7,8 +7,7 @@ from .._validation import require
 
 require("onnx", "onnx")
 
-from ._encoders import TOLERANCE, check, run, to_onnx, typical_samples  # noqa: E402
-from ._graph import IR_VERSION, LARGEST, OPSET  # noqa: E402
-from ._sequences import run_sequence  # noqa: E402
+from .encoders import check, run, to_onnx  # noqa: E402
+from .sequences import run_sequence  # noqa: E402
 
-__all__ = ["IR_VERSION", "LARGEST", "OPSET", "TOLERANCE", "check", "run", "run_sequence", "to_onnx", "typical_samples"]
+__all__ = ["check", "run", "run_sequence", "to_onnx"]

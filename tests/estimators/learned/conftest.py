@@ -14,4 +14,4 @@ def new():
 
 @pytest.fixture(scope="session")
 def model(X):
-    return learned(max_passes=50).fit(X)
+    return learned(passes=50).fit(X)

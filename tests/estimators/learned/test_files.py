@@ -28,7 +28,8 @@ def test_all_comes_back(kind, X, new, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "lost", ["encoder", "stream", "encoder.readout", "stream.rows.0", "fitted.components_", "fitted.history_", "fitted"]
+    "lost",
+    ["encoder", "stream", "encoder.layers.readout", "stream.rows.0", "fitted.components_", "fitted.history_", "fitted"],
 )
 def test_an_incomplete_file_is_refused(lost, model, tmp_path):
     path = tmp_path / "m.safetensors"
@@ -46,7 +47,7 @@ def test_a_damaged_file_is_refused(model, tmp_path):
     model.save(path)
     kind, _, parameters, arrays = store.read(path)
     for spoilt in (
-        arrays | {"encoder.threshold": -arrays["encoder.threshold"]},
+        arrays | {"encoder.layers.threshold": -arrays["encoder.layers.threshold"]},
         arrays | {"encoder.components": arrays["encoder.components"][:, 1:]},
     ):
         store.write(path, kind, parameters, spoilt)

@@ -9,13 +9,14 @@ from stream_samples import noise_penalties
 import unmingle
 from unmingle import Encoder, LearnedRobustPCA, RobustPCA
 from unmingle.core.encoder.answers import exact_answer
+from unmingle.learn import Training
 from unmingle.metrics import subspace_angle
 
 
 @parametrize_with_checks(
     [
-        LearnedRobustPCA(max_passes=2, random_state=0),
-        LearnedRobustPCA(2, update_dictionary=True, max_passes=2, n_layers=2, random_state=0),
+        LearnedRobustPCA(training=Training(passes=2), random_state=0),
+        LearnedRobustPCA(2, update_dictionary=True, n_layers=2, training=Training(passes=2), random_state=0),
     ]
 )
 def test_scikit_learn_conventions(estimator, check):
@@ -32,7 +33,7 @@ def test_the_components_are_those_of_the_factored_problem(X, model):
 
 def test_training_brings_new_samples_nearer_to_the_exact_answer(X, new, model):
     start = model.encoder_.untrained()
-    exact = unmingle.learn.exact_answer(start, new)
+    exact = exact_answer(start, new)
     least, before, after = (
         start.cost(new, *answer).mean() for answer in (exact, start.encode(new), model.encoder_.encode(new))
     )
@@ -61,7 +62,7 @@ def test_history_and_card_are_in_units_of_the_data(X):
 
 
 def test_dictionary_too(X, model):
-    moved = learned(update_dictionary=True, max_passes=50).fit(X)
+    moved = learned(update_dictionary=True, passes=50).fit(X)
     assert not np.array_equal(moved.components_, model.components_)
     assert np.array_equal(moved.components_, moved.encoder_.components)
     assert subspace_angle(moved.components_, model.components_) < 3
@@ -92,8 +93,8 @@ def test_seeds(X):
 
 
 def test_budget(X):
-    assert learned(max_passes=3).fit(X).history_[-1, 0] == 12, "270 samples to learn from, 4 batches a pass"
-    assert learned(max_passes=3, max_steps=5).fit(X).history_[-1, 0] == 5
+    assert learned(passes=3).fit(X).history_[-1, 0] == 12, "270 samples to learn from, 4 batches a pass"
+    assert learned(passes=3, max_steps=5).fit(X).history_[-1, 0] == 5
 
 
 def test_scale_is_a_matter_of_units(X, new):
@@ -174,5 +175,5 @@ def test_training_that_gains_nothing_ends_early_and_says_so():
     with pytest.warns(UserWarning, match="gained nothing worth speaking of .* fewer layers will do") as told:
         model = LearnedRobustPCA(2, n_layers=6).fit(X)
     assert len(told) == 1
-    assert model.history_[-1, 0] < 0.5 * model.max_steps
+    assert model.history_[-1, 0] < 0.5 * Training().max_steps
     assert abs(model.card_["gain of training"]) < 1e-3

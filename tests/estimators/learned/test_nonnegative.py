@@ -3,21 +3,29 @@
 import numpy as np
 import pandas as pd
 import pytest
-from learned_models import assert_same
+from learned_models import assert_same, with_training
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unmingle
 from unmingle import Encoder, LearnedRobustNMF, export
 from unmingle.core.encoder.answers import exact_answer
+from unmingle.learn import Training
 
 M, Q = 24, 3
-STREAM = {"window": 20, "window_step": 5, "max_passes": 5}
+STREAM = {"window": 20, "window_step": 5, "passes": 5}
 
 
 @parametrize_with_checks(
     [
-        LearnedRobustNMF(max_passes=2, random_state=0),
-        LearnedRobustNMF(2, tied=False, update_dictionary=True, max_passes=2, n_layers=2, random_state=0),
+        LearnedRobustNMF(training=Training(passes=2), random_state=0),
+        LearnedRobustNMF(
+            2,
+            tied=False,
+            update_dictionary=True,
+            n_layers=2,
+            training=Training(passes=2),
+            random_state=0,
+        ),
     ],
     expected_failed_checks=lambda _: dict.fromkeys(
         ("check_outliers_fit_predict", "check_outliers_train"), "they give negative rows, whatever the tags say"
@@ -28,7 +36,8 @@ def test_scikit_learn_conventions(estimator, check):
 
 
 def learned(n_components=Q, **options):
-    return LearnedRobustNMF(n_components, **{"max_passes": 10, "n_layers": 3, "random_state": 0, **options})
+    options = {"passes": 10, "n_layers": 3, "random_state": 0, **options}
+    return LearnedRobustNMF(n_components, **with_training(options))
 
 
 def samples(n, seed):
@@ -52,7 +61,7 @@ def new():
 
 @pytest.fixture(scope="module")
 def model(X):
-    return learned(max_passes=50, tied=False).fit(X)
+    return learned(passes=50, tied=False).fit(X)
 
 
 def F(model, rows, answer):
@@ -101,7 +110,7 @@ def test_every_sample_carries_its_gap(model, new):
 def test_every_loss_learns_with_the_dictionary(loss):
     X, low_rank, outliers = samples(300, 1)
     y = np.stack([low_rank, outliers], axis=1) if loss == "source" else None
-    model = learned(loss=loss, update_dictionary=True, max_passes=30).fit(X, y)
+    model = learned(loss=loss, update_dictionary=True, passes=30).fit(X, y)
     assert model.history_[:, 1].min() < model.history_[0, 1]
     assert model.components_.min() >= 0
     assert model.transform(X).min() >= 0
@@ -132,16 +141,16 @@ def test_a_file_and_a_graph_give_the_same_answers(model, new, tmp_path):
 
 
 def test_penalties_and_number_of_components_are_found(X, new):
-    model = LearnedRobustNMF(n_layers=3, tied=False, max_passes=10).fit(X)
+    model = LearnedRobustNMF(n_layers=3, tied=False, training=Training(passes=10)).fit(X)
     assert model.n_components_ == Q
-    doubled = LearnedRobustNMF(n_layers=3, tied=False, max_passes=10).fit(4 * X)
+    doubled = LearnedRobustNMF(n_layers=3, tied=False, training=Training(passes=10)).fit(4 * X)
     assert np.allclose(doubled.transform(4 * new), 2 * model.transform(new), rtol=1e-6, atol=1e-9)
 
 
 def test_missing_entries_are_no_obstacle(X, new):
     rng = np.random.default_rng(4)
     holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
-    model = learned(max_passes=30, tied=False).fit(holes)
+    model = learned(passes=30, tied=False).fit(holes)
     assert np.isfinite(model.decompose(np.where(rng.random(new.shape) < 0.1, np.nan, new)).low_rank).all()
 
 

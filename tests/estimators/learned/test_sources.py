@@ -12,7 +12,7 @@ def test_true_parts_separate_better():
     X, background, foreground = samples(400, 10)
     new, *wanted = samples(500, 11)
     y = np.stack([background, foreground], axis=1)
-    models = [learned(loss=loss, max_passes=60).fit(X, y) for loss in ("source", "unsupervised")]
+    models = [learned(loss=loss, passes=60).fit(X, y) for loss in ("source", "unsupervised")]
     errors = [
         np.mean([(part.low_rank - wanted[0]) ** 2, (part.outliers - wanted[1]) ** 2])
         for part in (model.decompose(new) for model in models)

@@ -58,7 +58,7 @@ def test_data_of_any_scale_can_be_learnt(scale, X, new):
         ({"structure": "half"}, "structure must be one of 'low_rank', 'full', got 'half'"),
         ({"rank_penalty": -1.0}, "rank_penalty must be a finite number above 0"),
         ({"outlier_penalty": np.ones(3)}, "one for each of the 24 features"),
-        ({"max_passes": 0}, "max_passes must be a finite number above 0, got 0"),
+        ({"passes": 0}, "passes must be a finite number above 0, got 0"),
         ({"max_steps": 0}, "^max_steps must be a whole number of at least 1, got 0"),
         ({"max_steps": "all"}, "^max_steps must be a whole number of at least 1, got 'all'"),
         ({"batch_size": 2.5}, "batch_size must be a whole number"),
@@ -79,6 +79,11 @@ def test_bad_parameters_get_one_sentence(options, sentence, X):
     if "window_step" not in options:
         with pytest.raises(ValueError, match=sentence):
             learned(**options).fit(X)
+
+
+def test_settings_of_training_are_one_object(X):
+    with pytest.raises(ValueError, match=r"training must be an unmingle\.learn\.Training, .*, got 'long'\.$"):
+        learned().set_params(training="long").fit(X)
 
 
 @pytest.mark.parametrize("size", [1e2, 1e4, 1e8])

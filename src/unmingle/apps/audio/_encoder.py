@@ -6,8 +6,7 @@ import numpy as np
 
 from ..._rules import Rule
 from ..._types import AnyArray
-from ...core.encoder.encoder import Encoder
-from ...core.encoder.stored import ENCODER
+from ...core.encoder.encoder import ENCODER, Encoder
 from ._method import Method, Parts
 from ._stft import BINS
 

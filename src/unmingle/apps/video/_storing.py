@@ -7,8 +7,7 @@ import numpy as np
 
 from ..._rules import LEAST, ArrayOf, Count, Either, Flag, Number, OneOf, Record, Row, Rule, maybe
 from ..._types import AnyArray
-from ...core.encoder.encoder import Encoder
-from ...core.encoder.stored import ENCODER, LAYERS
+from ...core.encoder.encoder import ENCODER, LAYERS, Encoder
 from ._background import MOST_COMPONENTS, Background
 from ._camera import CameraWatch
 from ._format import FrameFormat

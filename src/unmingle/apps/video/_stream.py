@@ -10,8 +10,7 @@ from ..._rules import LEAST, Rule
 from ..._threads import limit_blas_threads
 from ..._types import AnyArray
 from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
-from ...core.encoder.encoder import Encoder
-from ...core.encoder.stored import MOST_LAYERS
+from ...core.encoder.encoder import MOST_LAYERS, Encoder
 from ...media import Planes
 from ._background import MOST_COMPONENTS, Background
 from ._camera import MOST, CameraWatch, lost_between

@@ -1,15 +1,16 @@
 """`Encoder`: a problem and the layers that solve it, as a frozen value."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from os import PathLike
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from ... import store
-from ..._rules import Rule
+from ..._fields import from_store, record_of, to_store
+from ..._rules import FLOATS, POSITIVE, ArrayOf, Count, Flag, Record
 from ..._types import Array
 from ..._validation import as_floats, check_choice, check_count, check_outlier_penalty, check_positive, within_range
 from ...kernels.encoder import encode_layers
@@ -17,12 +18,14 @@ from ..linalg.memory import empty_unaliased
 from ..linalg.units import Units
 from ..objective import projection, projection_gap
 from .layers import Layers, Signs, propagate
-from .stored import ENCODER, MOST_LAYERS
 
+MOST_LAYERS = 10_000
+"""More would not end in a reasonable time; Algorithm 1 needs far fewer."""
+LAYERS = Count(1, MOST_LAYERS)
 STRUCTURES = ("low_rank", "full")
 BACKENDS = ("numba", "numpy")
 BEYOND = 1e20
-"""Entries beyond so many outlier penalties are cut: outliers they remain, and sums of them do not overflow."""
+"""Entries beyond this multiple of the outlier penalty are cut: they remain outliers, and their sums do not overflow."""
 _ROWS_PER_THREAD = 64
 _PRECISIONS = ({np.dtype(np.float32)}, {np.dtype(np.float64)})
 
@@ -68,13 +71,13 @@ class Encoder:
     True
     """
 
-    components: Array
-    rank_penalty: float
-    outlier_penalty: Array
+    components: Annotated[Array, ArrayOf(FLOATS, "q", "m", alike="encoder")]
+    rank_penalty: Annotated[float, POSITIVE]
+    outlier_penalty: Annotated[Array, ArrayOf(FLOATS, "m", low=0.0, alike="encoder")]
     layers: Layers
-    n_layers: int
-    nonnegative_codes: bool = False
-    nonnegative_outliers: bool = False
+    n_layers: Annotated[int, LAYERS]
+    nonnegative_codes: Annotated[bool, Flag()] = False
+    nonnegative_outliers: Annotated[bool, Flag()] = False
     _casts: dict[Any, "Encoder"] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -358,18 +361,19 @@ class Encoder:
         store.save(path, type(self).__name__, content, self._schema(content))
 
     def _to_store(self) -> dict[str, Any]:
-        names = [f.name for f in fields(self) if f.init and f.name != "layers"]
-        return {name: getattr(self, name) for name in names} | self.layers._asdict()
+        return to_store(self)
 
     @classmethod
     def _from_store(cls, content: dict[str, Any]) -> Self:
-        layers = Layers(*(content[name] for name in Layers._fields))
-        others = {name: value for name, value in content.items() if name not in Layers._fields}
-        return cls(layers=layers, **others)
+        return from_store(cls, content)
 
     @classmethod
-    def _schema(cls, content: Any) -> Rule:
+    def _schema(cls, content: Any) -> Record:
         return ENCODER
+
+
+ENCODER = record_of(Encoder)
+"""What a file holds of an encoder; how the arrays fit together beyond that, `Encoder` itself checks."""
 
 
 def _threads(n_jobs: int | None) -> int:

@@ -1,10 +1,11 @@
 """The recurrence: what layers are made of, and how a block of samples goes through them."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from ..._rules import FLOATS, ArrayOf
 from ..._types import Array
 from ..linalg.low_rank import ridge_encoder
 
@@ -15,17 +16,17 @@ class Layers(NamedTuple):
     Arrays of NumPy, or tensors of torch. Rows are atoms: a block of codes ``c`` gives ``d = c @ decoder``.
     """
 
-    decoder: Any
+    decoder: Annotated[Any, ArrayOf(FLOATS, "depth", ("q", "m"), "m", alike="encoder")]
     """A' of each layer (L, q, m); or W' (L, m, m) where the structure is full: the inner code is then x - o itself."""
-    encoder: Any
+    encoder: Annotated[Any, ArrayOf(FLOATS, "depth", ("q", 0), "m", alike="encoder")]
     """H' of each layer (L, q, m); (L, 0, m) where the structure is full."""
-    threshold: Any
+    threshold: Annotated[Any, ArrayOf(FLOATS, "depth", "m", low=0.0, alike="encoder")]
     """t of each layer (L, m), not negative."""
-    feedback: Any
+    feedback: Annotated[Any, ArrayOf(FLOATS, "depth", "q", "q", alike="encoder")]
     """G' of each layer (L, q, q); zero unless codes are nonnegative."""
-    readout: Any
+    readout: Annotated[Any, ArrayOf(FLOATS, "q", "m", alike="encoder")]
     """H (q, m)."""
-    readout_feedback: Any
+    readout_feedback: Annotated[Any, ArrayOf(FLOATS, "q", "q", alike="encoder")]
     """G' of the readout (q, q)."""
 
     @property
@@ -57,7 +58,7 @@ class Layers(NamedTuple):
         return cls(*(np.ascontiguousarray(part, dtype=components.dtype) for part in (*shared, H, G)))
 
 
-def stretched(layers: Layers, components: Array, lam_star: float, damping: float, length: float) -> Layers:
+def preconditioned(layers: Layers, components: Array, lam_star: float, damping: float, length: float) -> Layers:
     """Layers of nonnegative codes that make longer steps, in better directions, than projected gradient steps are.
 
     They are::

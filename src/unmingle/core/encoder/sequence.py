@@ -2,17 +2,25 @@
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
 from ... import store
-from ..._rules import ArrayOf, Record, Rule
+from ..._fields import from_store, record_of, to_store
+from ..._rules import ArrayOf, Record
 from ..._types import Array
 from ..._validation import as_floats, check_choice, check_count, within_range
 from ...kernels.sequence import carry_codes
-from .encoder import BACKENDS
-from .stored import MOST_LAYERS
+from .encoder import BACKENDS, MOST_LAYERS
+
+_LARGEST_WEIGHT, _LARGEST_POWER = 1e6, 10.0
+
+
+def _numbers(*shape: str, low: float = -_LARGEST_WEIGHT, high: float = _LARGEST_WEIGHT) -> ArrayOf:
+    """The rule of an array of a network, which a file may hold in half precision."""
+    return ArrayOf(("float16", "float32", "float64"), *shape, low=low, high=high, alike="numbers")
+
 
 FLOOR = 0.01
 """What both parts are at least, beside samples of size one: a mask is then never 0 / 0."""
@@ -24,32 +32,32 @@ _MEMORIES = (0.1, 0.1, 0.7, 0.95)
 class Cell(NamedTuple):
     """L layers of nonnegative codes with a bias. Arrays of NumPy, or tensors of torch; rows are atoms."""
 
-    decoder: Any
+    decoder: Annotated[Any, _numbers("depth", "q", "m")]
     """A' of each layer (L, q, m)."""
-    encoder: Any
+    encoder: Annotated[Any, _numbers("depth", "q", "m")]
     """H' of each layer (L, q, m)."""
-    threshold: Any
+    threshold: Annotated[Any, _numbers("depth", "m", low=0.0)]
     """t of each layer (L, m), not negative."""
-    feedback: Any
+    feedback: Annotated[Any, _numbers("depth", "q", "q")]
     """G' of each layer (L, q, q)."""
-    bias: Any
+    bias: Annotated[Any, _numbers("depth", "q")]
     """b of each layer (L, q)."""
 
 
 class Head(NamedTuple):
     """What reads background and foreground from a code."""
 
-    background: Any
+    background: Annotated[Any, _numbers("q", "m")]
     """B' (q, m)."""
-    background_bias: Any
+    background_bias: Annotated[Any, _numbers("m")]
     """b_0 (m,)."""
-    foreground: Any
+    foreground: Annotated[Any, _numbers("q", "m")]
     """F' (q, m)."""
-    foreground_bias: Any
+    foreground_bias: Annotated[Any, _numbers("m")]
     """f_0 (m,)."""
-    threshold: Any
+    threshold: Annotated[Any, _numbers("m", low=0.0)]
     """t_o (m,), not negative."""
-    power: Any
+    power: Annotated[Any, _numbers(low=0.0, high=_LARGEST_POWER)]
     """p, a number."""
 
 
@@ -117,7 +125,7 @@ class SequenceEncoder:
 
     Its layers are those of `Encoder` with nonnegative codes and outliers, and a bias. They begin with the code of the
     sample before, so that a few of them see far back. A head of its own reads both parts from the last code. Make one
-    by `from_samples`, and train it by `unmingle.learn.train_sequences`.
+    by `from_samples`, and train it by `unmingle.learn.train_masks`.
 
     Attributes
     ----------
@@ -304,53 +312,22 @@ class SequenceEncoder:
         store.save(path, type(self).__name__, content, self._schema(content))
 
     def _to_store(self) -> dict[str, Any]:
-        return {"cell": self.cell._asdict(), "head": self.head._asdict()}
+        return to_store(self)
 
     @classmethod
     def _from_store(cls, content: dict[str, Any]) -> Self:
         """Of what was stored; half precision becomes single."""
 
-        def numbers(part: Array) -> Array:
+        def single(part: Array) -> Array:
             return part.astype(np.float32) if part.dtype == np.float16 else part
 
-        return cls(
-            Cell(*(numbers(content["cell"][name]) for name in Cell._fields)),
-            Head(*(numbers(content["head"][name]) for name in Head._fields)),
-        )
+        numbers = {group: {name: single(part) for name, part in own.items()} for group, own in content.items()}
+        return from_store(cls, numbers)
 
     @classmethod
-    def _schema(cls, content: Any) -> Rule:
+    def _schema(cls, content: Any) -> Record:
         return SEQUENCE_ENCODER
 
 
-_LARGEST_WEIGHT, _LARGEST_POWER = 1e6, 10.0
-
-
-def _stored(*shape: str, low: float = -_LARGEST_WEIGHT, high: float = _LARGEST_WEIGHT) -> ArrayOf:
-    return ArrayOf(("float16", "float32", "float64"), *shape, low=low, high=high, alike="numbers")
-
-
-SEQUENCE_ENCODER = Record(
-    {
-        "cell": Record(
-            {
-                "decoder": _stored("depth", "q", "m"),
-                "encoder": _stored("depth", "q", "m"),
-                "threshold": _stored("depth", "m", low=0.0),
-                "feedback": _stored("depth", "q", "q"),
-                "bias": _stored("depth", "q"),
-            }
-        ),
-        "head": Record(
-            {
-                "background": _stored("q", "m"),
-                "background_bias": _stored("m"),
-                "foreground": _stored("q", "m"),
-                "foreground_bias": _stored("m"),
-                "threshold": _stored("m", low=0.0),
-                "power": _stored(low=0.0, high=_LARGEST_POWER),
-            }
-        ),
-    }
-)
+SEQUENCE_ENCODER = record_of(SequenceEncoder)
 """What a file holds; `SequenceEncoder` itself checks what goes beyond."""

@@ -71,8 +71,8 @@ def known_frames(pairs: Sequence[StemPair], *, seed: int = 0) -> KnownFrames:
     seed : int
         Of what chance decides.
     """
-    learn = require("unmingle.learn", "train")
-    mixer = Mixer(pairs, seed=seed, mixing=_AS_THEY_ARE, rfft=learn.rfft)
+    rfft = require("unmingle.learn.masks", "train").rfft
+    mixer = Mixer(pairs, seed=seed, mixing=_AS_THEY_ARE, rfft=rfft)
     found = []
     for number in range(_BATCHES):
         songs = mixer.songs(number)

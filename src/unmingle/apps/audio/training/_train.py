@@ -62,8 +62,8 @@ class Prepared(NamedTuple):
         cls, pairs: Sequence[StemPair], music: Sequence[AnyArray], mixing: Mixing, seed: int, front: type[Front] = Front
     ) -> "Prepared":
         """All that chance decides comes from the seed."""
-        learn = require("unmingle.learn", "train")
-        mixer = Mixer(pairs, music, seed=seed, mixing=mixing, rfft=learn.rfft)
+        rfft = require("unmingle.learn.masks", "train").rfft
+        mixer = Mixer(pairs, music, seed=seed, mixing=mixing, rfft=rfft)
         plain = front.neutral()
         frames = [
             plain.features(song[song.shape[0] // 4 :: 8])

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from .._types import AnyArray
 from ..core.encoder.encoder import Encoder
 from ..core.encoder.layers import Layers
-from ._network import Network
+from .network import Network
 
 
 class StepNetwork(Network):
@@ -26,7 +26,7 @@ class StepNetwork(Network):
     Parameters
     ----------
     encoder : Encoder
-        Where to start from, of this form: untrained, or `unmingle.core.encoder.layers.stretched`.
+        Where to start from, of this form: untrained, or `unmingle.core.encoder.layers.preconditioned`.
     """
 
     factors: Tensor

@@ -11,7 +11,7 @@ from .. import __version__
 from .._types import AnyArray
 from .._validation import require
 from ..core.encoder.sequence import FLOOR, SequenceEncoder, SequenceParts
-from ._graph import Graph, complete, scaled_input, tensor, told_of_input
+from .graph import Graph, complete, scaled_input, tensor, told_of_input
 
 _SAMPLES_TO_CHECK = 16
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ..core.encoder.encoder import Encoder
-    from ._network import Answer, Block, Network
+    from .network import Answer, Block, Network
 
 Chance = tuple[int, ...]
 """A seed, of a step of training or of all looks at validation."""
@@ -69,7 +69,7 @@ class Loss:
         return [(n, q if target == "codes" else m) for target in self.targets or ()]
 
     def find_targets(self, encoder: "Encoder", X: Any) -> Any:
-        """Targets of a problem where none are given, found anew when the dictionary moves; None if there are none."""
+        """Targets of a problem where none are given, found again when the dictionary moves; None if there are none."""
         return None
 
     def block(self, samples: "Block", rows: "Tensor", chance: Chance) -> "Block":

@@ -10,8 +10,8 @@ from torch import Tensor
 from .._types import AnyArray
 from ..alignment.families import AlignedFrame, compose
 from ..alignment.pyramid import Grid, spline_of
-from ._losses import Chance, Loss, unsupervised
-from ._network import Answer, Block, Network
+from .losses import Chance, Loss, unsupervised
+from .network import Answer, Block, Network
 
 _MEMORY, _LEAST = 0.9, 1e-12
 """How much of the mean square of a slope is kept from step to step, and what keeps its root from 0."""

@@ -1,8 +1,7 @@
-"""What is to be learnt: samples, targets and how answers are judged."""
+"""What an encoder learns from: samples, targets, and how answers are judged."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from .._validation import as_floats
 from ..core.encoder.encoder import Encoder
 from ..core.online.statistics import Statistics, direct_step
 from ..core.solvers.nonnegative import nonnegative_components
-from ._losses import Loss
-from ._network import Answer, Block, Network
+from .losses import Loss
+from .network import Answer, Block, Network
 
 _AT_ONCE = 256
 """Samples that go through the network at once where no gradient is needed."""
@@ -30,7 +29,7 @@ def as_block(X: Array, targets: tuple[Array, ...] = ()) -> Block:
 
 
 @dataclass
-class Task:
+class TrainingSamples:
     """Samples to learn from and to be judged by, and the loss."""
 
     X: Array
@@ -44,6 +43,9 @@ class Task:
     follows: bool
     """Whether the targets were found here, and change with the dictionary."""
     learns_dictionary: bool
+    batch_size: int
+    _pass: dict[int, IndexArray] = field(default_factory=dict)
+    """The order of the samples in the present pass over them, by its number."""
 
     @classmethod
     def of(
@@ -55,10 +57,11 @@ class Task:
         targets: Any,
         weights: Any,
         share: float,
+        batch_size: int,
         seed: int,
         learns_dictionary: bool,
-    ) -> "Task":
-        """Check what was given, make what was not, and set some samples aside for validation."""
+    ) -> "TrainingSamples":
+        """Check what was given, make what was not, and hold back some samples for validation."""
         n = len(X)
         found = loss.find_targets(encoder, X) if targets is None else None
         checked = _checked_targets(loss, targets if found is None else found, n, *encoder.components.shape)
@@ -75,21 +78,24 @@ class Task:
             seed,
             follows=found is not None,
             learns_dictionary=learns_dictionary,
+            batch_size=batch_size,
         )
 
-    def batches(self, size: int, first: int) -> Iterator[tuple[int, Tensor]]:
-        """Rows of batch after batch, from some step on: each pass over the data has its own order."""
-        per_pass = max(1, len(self.training) // size)
-        for number in count(first // per_pass):
+    def rows_of(self, step: int) -> Tensor:
+        """Rows of the batch of a step: each pass over the data has its own order."""
+        per_pass = max(1, len(self.training) // self.batch_size)
+        number, place = divmod(step, per_pass)
+        if number not in self._pass:
             order = np.random.default_rng([self.seed, number]).permutation(self.training)
-            for place in range(max(0, first - number * per_pass), per_pass):
-                yield number * per_pass + place, torch.from_numpy(order[place * size : (place + 1) * size])
+            self._pass = {number: order}
+        return torch.from_numpy(self._pass[number][place * self.batch_size : (place + 1) * self.batch_size])
 
-    def mean_loss(self, network: Network, step: int, rows: Tensor, *, mixing: bool = False) -> Tensor:
-        """Weighted mean of the loss over the samples of a step; with ``mixing`` every other one is mixed with another.
+    def mean_loss(self, network: Network, step: int, *, mixing: bool = False) -> Tensor:
+        """Weighted mean of the loss over the batch of a step; with ``mixing`` every other sample is mixed with another.
 
         w x + (1 - w) x', with w uniform from 1/2 to 1: a few samples become many.
         """
+        rows = self.rows_of(step)
         block, weights = self.loss.block(self.samples, rows, (self.seed, step, 1)), self.weights[rows]
         if mixing and self.loss.mixes:
             rng = np.random.default_rng([self.seed, step, 2])

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from unmingle import RobustNMF
-from unmingle.core.encoder.answers import exact_answer
+from unmingle.core.encoder.answers import exact_answer, simulate_held_out
 from unmingle.core.encoder.encoder import Encoder
-from unmingle.core.encoder.left_out import as_left_out
 
 Q = 8
 PENALTIES = {"rank_penalty": 0.3, "outlier_penalty": 0.2}
@@ -38,7 +37,7 @@ def few():
 def test_they_cost_what_samples_cost_that_were_never_seen(few):
     """Of the difference between samples that were fitted and others, at least half and at most twice is made up."""
     X, encoder = few
-    known, made, others = (cost(encoder, rows) for rows in (X, as_left_out(encoder, X, 0), samples(2000, 2)))
+    known, made, others = (cost(encoder, rows) for rows in (X, simulate_held_out(encoder, X, 0), samples(2000, 2)))
     assert others > 1.05 * known
     assert 0.5 < (made - known) / (others - known) < 2
 
@@ -48,15 +47,15 @@ def test_what_is_missing_stays_missing_and_nothing_is_written_to(few):
     holes = X.copy()
     holes[::7, ::5] = np.nan
     before = holes.copy()
-    made = as_left_out(encoder, holes, 0)
+    made = simulate_held_out(encoder, holes, 0)
     np.testing.assert_array_equal(holes, before)
     np.testing.assert_array_equal(np.isnan(made), np.isnan(holes))
-    assert as_left_out(encoder.astype(np.float32), X.astype(np.float32), 0).dtype == np.float32
+    assert simulate_held_out(encoder.astype(np.float32), X.astype(np.float32), 0).dtype == np.float32
 
 
 def test_many_samples_stay_as_they_are(few):
     many = samples(100 * Q, 3)
-    assert as_left_out(few[1], many, 0) is many
+    assert simulate_held_out(few[1], many, 0) is many
     signed = Encoder.from_components(np.eye(2, 60), n_layers=2, **PENALTIES)
     with pytest.raises(ValueError, match="nonnegative codes"):
-        as_left_out(signed, many, 0)
+        simulate_held_out(signed, many, 0)

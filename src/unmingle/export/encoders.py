@@ -14,8 +14,8 @@ from ..core.encoder.description import relative_difference
 from ..core.encoder.encoder import Encoder
 from ..core.encoder.sequence import SequenceEncoder
 from ..store import write_atomically
-from ._graph import Graph, complete, scaled_input, tensor, told_of_input
-from ._sequences import sequence_model, sequence_pairs
+from .graph import Graph, complete, scaled_input, tensor, told_of_input
+from .sequences import sequence_model, sequence_pairs
 
 TOLERANCE = {"float32": 1e-3, "float64": 1e-8}
 """Above these relative differences a file is not the encoder: far more than rounding, even in many layers."""
@@ -105,8 +105,8 @@ def to_onnx(encoder: Any, path: str | PathLike[str], *, warm_start: bool = False
 
 def _write(path: str | PathLike[str], model: onnx.ModelProto) -> None:
     content = model.SerializeToString()
-    with write_atomically(path) as aside:
-        aside.write_bytes(content)
+    with write_atomically(path) as unfinished:
+        unfinished.write_bytes(content)
 
 
 def check(path: str | PathLike[str], encoder: Any, *, warm_start: bool = False, input_scale: float = 1.0) -> float:
