@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmingle.apps.audio import Method, Parts
-from unmingle.apps.audio.training import Front, Level, Mixing, Prepared, StemPair
+from unmingle.apps.audio.stft import over_level
+from unmingle.apps.audio.training import Front, Mixing, Prepared, StemPair
 from unmingle.core.encoder.sequence import SequenceEncoder
 
 Array = NDArray[Any]
@@ -96,8 +97,7 @@ class TrialMethod(Method):
         """Roots of the shares of power."""
         from unmingle import learn
 
-        heard = magnitudes / Level().push(magnitudes).astype(magnitudes.dtype)
-        share = learn.shares(self._network, self._front.features(heard.astype(np.float32)))
+        share = learn.shares(self._network, self._front.features(over_level(magnitudes).astype(np.float32)))
         bins = magnitudes.shape[1]
         return Parts(*(self._front.spread(np.sqrt(part), bins) for part in (share, 1 - share)))
 

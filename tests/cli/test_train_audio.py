@@ -112,6 +112,6 @@ def test_settings_may_come_from_a_file(run, tmp_path):
 
 
 def test_names_are_those_of_the_library():
-    from unmingle.apps.audio import SHIPPED
+    from unmingle.apps.audio.settings import SHIPPED
 
     assert (*SHIPPED, "plain") == train_audio.NETWORKS

@@ -29,7 +29,9 @@ from lab.paper.audio._scores import MEASURES, cell_of, summary_of
 from lab.paper.results import KeptCells
 from lab.registry import EXPERIMENTS
 from unmingle import synth
-from unmingle.apps.audio import Adaptive, Parts, RepeatedSpectra, magnitudes, separate
+from unmingle.apps.audio import Parts, split
+from unmingle.apps.audio.nonnegative import Adaptive, RepeatedSpectra
+from unmingle.apps.audio.stft import magnitudes
 from unmingle.apps.audio.training import _plain as plain
 from unmingle.core.decomposition.matrix import decompose
 from unmingle.metrics import nsdr, si_sdr, snr
@@ -129,7 +131,7 @@ def test_masks_are_those_of_the_app(song):
         (RepeatedSpectra(3).parts(X), RepeatedSpectra(3)),
         (streamed(Adaptive(5), song.mixture, song.rate), Adaptive(5)),
     ):
-        ours, theirs = masked(song, found, "Wiener, 100 Hz"), separate(song.mixture, song.rate, method=method)
+        ours, theirs = masked(song, found, "Wiener, 100 Hz"), split(song.mixture, song.rate, method=method)
         np.testing.assert_allclose(ours.voice, theirs.voice, atol=1e-7)
         assert np.linalg.norm(theirs.voice) > 0.1
     for variant in VARIANTS:

@@ -75,7 +75,8 @@ def test_a_network_under_trial_is_heard_as_its_encoder(folder):
     """The mask of torch's network is that of the encoder without torch."""
     pairs = [source.read() for source in find_stems(folder / "train")]
     method = trained(Candidate(6, mixing=SMALL), pairs, 3, 0)
-    from unmingle.apps.audio import VoiceModel, magnitudes
+    from unmingle.apps.audio import VoiceModel
+    from unmingle.apps.audio.stft import magnitudes
 
     heard = magnitudes(pairs[0].voice + pairs[0].music, 16000)
     model = VoiceModel(method._network.to_encoder(), method._front.usual)

@@ -9,7 +9,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from unmingle import load
-from unmingle.apps.audio import SHIPPED, Encoded, Method, shipped, shipped_path
+from unmingle.apps.audio import Method
+from unmingle.apps.audio.networks import Encoded, load_shipped, path_of_shipped
+from unmingle.apps.audio.settings import SHIPPED
 from unmingle.apps.audio.training import (
     COMPONENTS,
     FRAMES,
@@ -76,7 +78,7 @@ class Learners:
     def origin(self, row: str) -> str:
         """What a row depends on, in short."""
         if row in SHIPPED:
-            return sha256(shipped_path(row).read_bytes()).hexdigest()[:16]
+            return sha256(path_of_shipped(row).read_bytes()).hexdigest()[:16]
         told = [
             row,
             COMPONENTS,
@@ -122,4 +124,4 @@ class Learners:
         return lambda: trained(RIVALS[name], self._pairs, self._steps, 0)
 
     def _shipped(self, name: str) -> Callable[[], Method]:
-        return lambda: shipped(name)
+        return lambda: load_shipped(name)

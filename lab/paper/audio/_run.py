@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from unmingle import __version__
-from unmingle.apps.audio import SHIPPED, Method
+from unmingle.apps.audio import Method
+from unmingle.apps.audio.settings import SHIPPED
 from unmingle.apps.audio.training import COMPONENTS, FRAMES, LAYERS, OUTLIER_PENALTY, RANK_PENALTY, STEP_SIZE
 from unmingle.core.iterate import Callback, Progress
 

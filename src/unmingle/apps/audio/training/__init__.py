@@ -1,7 +1,6 @@
 """Networks for voices, trained on songs whose voice and music are known."""
 
-from .._front import Front
-from .._level import Level
+from ..networks import Front
 from ._folds import Fold, folds
 from ._mixing import Mixer, Mixing, SongBatch
 from ._plain import (
@@ -37,7 +36,6 @@ __all__ = [
     "Fold",
     "Front",
     "KnownFrames",
-    "Level",
     "Mixer",
     "Mixing",
     "Prepared",

@@ -8,9 +8,8 @@ import numpy as np
 
 from ...._types import AnyArray
 from ....kernels.resampling import read_at_speed
-from .._front import Front
-from .._level import Level
-from .._stft import BINS, Frames
+from ..networks import Front
+from ..stft import BINS, Frames, over_level
 from ._stems import RATE, StemPair
 
 _FRAMES = Frames.of(RATE)
@@ -52,10 +51,7 @@ class SongBatch(NamedTuple):
 
     def frames(self) -> AnyArray:
         """Magnitudes of the mixtures over their running levels."""
-        magnitudes = np.abs(self.voice + self.music)
-        for song in magnitudes:
-            song /= Level().push(song).astype(song.dtype)
-        return magnitudes
+        return np.stack([over_level(song) for song in np.abs(self.voice + self.music)])
 
     def arrays(self, front: Front) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
         """What `unmingle.learn.MaskBatch` holds."""

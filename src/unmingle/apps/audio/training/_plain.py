@@ -12,9 +12,7 @@ from ...._validation import require
 from ....core.encoder.encoder import Encoder
 from ....core.iterate import Callback
 from ....estimators.robust_nmf import RobustNMF
-from .._engine import magnitudes
-from .._level import Level
-from .._stft import BINS
+from ..stft import BINS, magnitudes, over_level
 from ._mixing import Mixer, Mixing
 from ._stems import RATE, StemPair
 
@@ -52,11 +50,7 @@ def mixture_frames(songs: Iterable[AnyArray], rate: int = RATE) -> AnyArray:
     rate : int
         Samples a second.
     """
-    frames = []
-    for song in songs:
-        heard = magnitudes(song, rate)
-        frames.append(heard / Level().push(heard).astype(heard.dtype))
-    heard = np.concatenate(frames)
+    heard = np.concatenate([over_level(magnitudes(song, rate)) for song in songs])
     heard = heard[heard.any(axis=1)]
     return heard[np.sort(np.random.default_rng(0).permutation(len(heard))[:FRAMES])]
 

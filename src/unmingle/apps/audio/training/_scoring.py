@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .... import metrics
-from .._method import Method
-from .._separate import separate
+from .._split import split
+from ..method import Method
 from ._stems import RATE, StemFiles, StemPair
 
 
@@ -32,7 +32,7 @@ def scores(method: Method, pairs: Iterable[StemPair]) -> list[ClipScore]:
     found = []
     for pair in pairs:
         mixture = pair.voice + pair.music
-        voice, music = separate(mixture, RATE, method=method)
+        voice, music = split(mixture, RATE, method=method)
         nsdr = metrics.nsdr(np.stack([pair.voice, pair.music]), np.stack([voice, music]), mixture)
         found.append(ClipScore(pair.source, len(mixture) / RATE, float(nsdr[0])))
     return found

@@ -12,10 +12,8 @@ from ...._validation import require
 from ....core.encoder.encoder import Encoder
 from ....core.encoder.sequence import SequenceEncoder
 from ....core.iterate import Callback
-from .._encoder import Encoded
-from .._front import Front
-from .._learned import VoiceModel
-from .._method import Method
+from ..method import Method
+from ..networks import Encoded, Front, VoiceModel
 from ._mixing import Mixer, Mixing
 from ._plain import (
     SOURCE_PENALTIES,
