@@ -18,8 +18,6 @@ from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
 from ._rules import Count, Number, Record, Rule, maybe
 
 Value = TypeVar("Value")
@@ -68,6 +66,8 @@ def to_store(value: Any) -> dict[str, Any]:
 
 
 def _stored(part: Any) -> Any:
+    import numpy as np
+
     if is_dataclass(part) and not isinstance(part, type):
         return to_store(part)
     if isinstance(part, np.generic):
@@ -114,6 +114,10 @@ def checked(value: Any, name: str, rule: Rule) -> Any:
 
 
 def _plain(value: Any, rule: Rule) -> Any:
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    import numpy as np
+
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, Integral):

@@ -3,15 +3,15 @@
 A schema is a rule for the whole content of a file, a `Record` that names every value and every array in it. Sizes that
 must agree, such as the q and m of all arrays that have to do with components, are given by a name: the first array that
 has it tells what it is. Fields are checked in the order of their rules, so arrays come before the numbers that must be
-their sizes.
+their sizes. NumPy is imported only where arrays are looked at: options of commands have rules, too, and their help is
+shown without it.
 """
 
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
-
-import numpy as np
 
 LARGEST = 1e220
 """What numbers are at most, where nothing else is said: no data are so large, and products with others are finite."""
@@ -96,7 +96,7 @@ class Number(Rule):
         return (inside and not at_end) or (self.nan and value != value)
 
 
-ANY_NUMBER = Number(-np.inf, np.inf, nan=True)
+ANY_NUMBER = Number(-inf, inf, nan=True)
 POSITIVE = Number(0.0, above=True)
 
 
@@ -279,6 +279,8 @@ class ArrayOf(Rule):
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""
+        import numpy as np
+
         if not isinstance(value, np.ndarray):
             return False
         dtype = value.dtype.name
@@ -300,6 +302,8 @@ class ArrayOf(Rule):
             )
 
     def _within(self, value: Any) -> bool:
+        import numpy as np
+
         if not value.size:
             return True
         smallest, largest = (np.nanmin, np.nanmax) if self.nan else (np.min, np.max)
@@ -332,11 +336,15 @@ def _names(shape: tuple[Any, ...]) -> list[str]:
 
 
 def _holds_arrays(value: Any) -> bool:
+    import numpy as np
+
     inside = value.values() if isinstance(value, dict) else ()
     return isinstance(value, np.ndarray) or any(map(_holds_arrays, inside))
 
 
 def _shown(value: Any) -> str:
+    import numpy as np
+
     if isinstance(value, np.ndarray):
         return f"{value.dtype} of shape {value.shape}" if value.size != 1 else f"{value.dtype} {value}"
     text = repr(value) if not _holds_arrays(value) else f"a table of {list(value)!r}"

@@ -213,12 +213,12 @@ def test_live_ends_with_a_summary_after_an_interrupt(song, tmp_path):
 
 
 def test_devices_without_a_sound_card(run, monkeypatch):
-    from unmingle.apps.audio import _sound_devices
+    from unmingle.apps.audio import sound_devices
 
     class Library:
         query_devices = staticmethod(list)
 
-    monkeypatch.setattr(_sound_devices, "require", lambda module, extra: Library)
+    monkeypatch.setattr(sound_devices, "require", lambda module, extra: Library)
     assert run("audio", "--devices") == (0, "no devices for sound\n", "")
 
 

@@ -15,7 +15,7 @@ from ._shared.options import Json, Quiet, one_of, suffixed
 from ._shared.paths import ready_folder
 
 if TYPE_CHECKING:
-    from ..apps.audio._separate import SeparatedSong, SongProgress
+    from ..apps.audio.songs import SeparatedSong, SongProgress
 
 
 def stems_of(text: Any) -> tuple[str, ...]:
@@ -186,8 +186,8 @@ def _with_model(settings: Settings, model: Path | None) -> Settings:
     return replace(settings, method=load_method(model))
 
 
-class _Shown:
-    """What is shown of songs: a bar while one is separated, and what came of it."""
+class _SongDisplay:
+    """A bar while a song is separated, and what came of it."""
 
     def __init__(self, *, quiet: bool, as_json: bool) -> None:
         self.quiet, self.as_json = quiet, as_json
@@ -220,7 +220,7 @@ def _separate(sources: list[Path], outputs: Outputs, settings: Settings, *, quie
     """Separate one song after the other; those that fail are reported at the end."""
     from ..apps.audio import separate
 
-    shown = _Shown(quiet=quiet, as_json=as_json)
+    shown = _SongDisplay(quiet=quiet, as_json=as_json)
     with Interrupts() as interrupts:
         try:
             with interrupts.allowed():
@@ -269,7 +269,7 @@ def _device(text: str | None) -> int | str | None:
 
 
 def _list_devices(*, as_json: bool) -> None:
-    from ..apps.audio._sound_devices import list_devices
+    from ..apps.audio.sound_devices import list_devices
 
     found = list_devices()
     if as_json:

@@ -12,7 +12,7 @@ from sounds import RATE, Upper, tones, untrained, write_sound
 
 from unmingle.apps.audio import Loopback, SoundCard, Stream, listen
 from unmingle.apps.audio._live import Ring, Session
-from unmingle.apps.audio._sound_devices import list_devices
+from unmingle.apps.audio.sound_devices import list_devices
 
 
 @given(st.lists(st.tuples(st.sampled_from(["write", "read", "skip"]), st.integers(0, 9)), max_size=40))
@@ -66,10 +66,10 @@ def test_a_file_plays_at_its_own_speed(monkeypatch):
         slept.append(seconds)
         now[0] += seconds
 
-    from unmingle.apps.audio import _sound_devices
+    from unmingle.apps.audio import sound_devices
 
-    monkeypatch.setattr(_sound_devices, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(_sound_devices, "sleep", sleep)
+    monkeypatch.setattr(sound_devices, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(sound_devices, "sleep", sleep)
     stats = listen(Loopback(tones(1.0), RATE), Stream(RATE, method=Upper()))
     assert sum(slept) == pytest.approx(stats.seconds, abs=0.017)
     assert max(slept) < 0.017
@@ -257,11 +257,11 @@ def test_devices_that_cannot_be_used_are_told(monkeypatch):
 
 
 def test_a_missing_library_of_the_system_is_told(monkeypatch):
-    from unmingle.apps.audio import _sound_devices
+    from unmingle.apps.audio import sound_devices
 
     def missing(module, extra):
         raise OSError("PortAudio library not found")
 
-    monkeypatch.setattr(_sound_devices, "require", missing)
+    monkeypatch.setattr(sound_devices, "require", missing)
     with pytest.raises(ValueError, match="finds no library PortAudio; install it"):
         list_devices()

@@ -8,10 +8,6 @@ if TYPE_CHECKING:
     from ._engine import Stems as Stems
     from ._live import LiveStats as LiveStats
     from ._live import listen as listen
-    from ._separate import Result as Result
-    from ._separate import separate as separate
-    from ._sound_devices import Loopback as Loopback
-    from ._sound_devices import SoundCard as SoundCard
     from ._split import split as split
     from ._stream import Stream as Stream
     from .method import Method as Method
@@ -19,6 +15,10 @@ if TYPE_CHECKING:
     from .networks import VoiceModel as VoiceModel
     from .settings import Outputs as Outputs
     from .settings import Settings as Settings
+    from .songs import Result as Result
+    from .songs import separate as separate
+    from .sound_devices import Loopback as Loopback
+    from .sound_devices import SoundCard as SoundCard
 
 __all__ = [
     "LiveStats",
@@ -41,18 +41,18 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "LiveStats": "_live",
-        "Loopback": "_sound_devices",
+        "Loopback": "sound_devices",
         "Method": "method",
         "Outputs": "settings",
         "Parts": "method",
-        "Result": "_separate",
+        "Result": "songs",
         "Settings": "settings",
-        "SoundCard": "_sound_devices",
+        "SoundCard": "sound_devices",
         "Stems": "_engine",
         "Stream": "_stream",
         "VoiceModel": "networks",
         "listen": "_live",
-        "separate": "_separate",
+        "separate": "songs",
         "split": "_split",
     },
 )

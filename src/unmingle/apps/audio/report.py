@@ -16,7 +16,7 @@ from ._excerpt import LENGTH, Excerpt
 from .stft import Frames, Transform
 
 if TYPE_CHECKING:
-    from ._separate import SeparatedSong
+    from .songs import SeparatedSong
 
 _DEPTH = 70.0
 """Decibels from the brightest to the darkest of a spectrogram."""

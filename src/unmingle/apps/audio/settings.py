@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from ..._fields import check_settings
 from ..._rules import Number, OneOf, Rule
 from ..._validation import check_choice
-from .method import Method
 
 STEMS = ("voice", "music")
 """What a song is taken apart into."""
@@ -58,8 +57,9 @@ class Outputs:
 class Settings:
     """How voice is told from music."""
 
-    method: str | Method | None = None
-    """A name in `NAMES`, or a method with settings of its own; None for "voice", and "adapt" with ``no_voice``."""
+    method: Any = None
+    """A name in `NAMES`, a `Method` with settings of its own, or a model such as an `unmingle.Encoder`; None for
+    "voice", and for "adapt" where ``no_voice`` is given."""
     high_pass: float | str | None = "auto"
     """Hertz below which everything is music; "auto" for what suits the method, None for no limit."""
     no_voice: tuple[float, float] | None = None

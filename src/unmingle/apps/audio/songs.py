@@ -202,7 +202,7 @@ def separate(
     return Result(tuple(songs), tuple(failures))
 
 
-class _Samples:
+class _GivenSamples:
     """Samples that are read like a file."""
 
     name, source = "the song", _UNNAMED
@@ -221,7 +221,7 @@ class _Samples:
         return (self.samples[begin : begin + BLOCK] for begin in range(0, len(self.samples), BLOCK))
 
 
-Opened = SoundSource | _Samples
+Opened = SoundSource | _GivenSamples
 
 
 class _Job(NamedTuple):
@@ -234,20 +234,20 @@ class _Job(NamedTuple):
     begun: SongProgress
 
 
-def _planned(source: Any, outputs: Outputs) -> tuple[bool, list[tuple[Path | _Samples, SongFiles]]]:
+def _planned(source: Any, outputs: Outputs) -> tuple[bool, list[tuple[Path | _GivenSamples, SongFiles]]]:
     """Each song with its files, and whether it was given as the only one."""
     if isinstance(source, tuple):
-        return True, [(_Samples(*source), output_names([_UNNAMED], outputs)[0])]
+        return True, [(_GivenSamples(*source), output_names([_UNNAMED], outputs)[0])]
     paths = [source] if isinstance(source, str | PathLike) else list(source)
     alone = isinstance(source, str | PathLike) and not Path(fspath(source)).is_dir()
     return alone, [(files.source, files) for files in output_names(paths, outputs)]
 
 
-def _opened(source: Path | _Samples) -> Opened:
+def _opened(source: Path | _GivenSamples) -> Opened:
     return open_sound(source) if isinstance(source, Path) else source
 
 
-def _separated(source: Path | _Samples, job: _Job, progress: Callback | None) -> SeparatedSong:
+def _separated(source: Path | _GivenSamples, job: _Job, progress: Callback | None) -> SeparatedSong:
     """One song to its stems."""
     outputs, settings = job.outputs, job.settings
     if progress is not None:
@@ -262,7 +262,7 @@ def _separated(source: Path | _Samples, job: _Job, progress: Callback | None) ->
     song = SeparatedSong(
         source=job.files.source,
         written=dict(job.files.stems),
-        stems=sinks.stems(flat=isinstance(sound, _Samples) and sound.flat),
+        stems=sinks.stems(flat=isinstance(sound, _GivenSamples) and sound.flat),
         method=engine.masker.method,
         high_pass=high_pass_of(job.method, settings.high_pass),
         rate=sound.rate,
@@ -283,7 +283,7 @@ def _engine_for(sound: Opened, method: Method, settings: Settings) -> Engine:
         raise MediaError(
             f"{sound.name} has {sound.n_channels} channels; expected at most {CHANNELS.high}: separate some of them."
         )
-    dtype = sound.samples.dtype if isinstance(sound, _Samples) else np.dtype(np.float32)
+    dtype = sound.samples.dtype if isinstance(sound, _GivenSamples) else np.dtype(np.float32)
     try:
         return Engine.of(method, sound.rate, sound.n_channels, dtype, settings.high_pass)
     except ValueError as error:
@@ -345,9 +345,9 @@ def _run(
     return incomplete
 
 
-def _passage(source: Path | _Samples, start: float, stop: float) -> Array:
+def _passage(source: Path | _GivenSamples, start: float, stop: float) -> Array:
     """The samples of a song from one second to another, of a file a minute at most."""
-    if isinstance(source, _Samples):
+    if isinstance(source, _GivenSamples):
         return between(source.samples, source.rate, start, stop)
     with open_sound(source) as sound:
         blocks, done, rate = [], 0, sound.rate
