@@ -7,8 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmingle.apps.audio import Method, Parts
+from unmingle.apps.audio.networks import Front
 from unmingle.apps.audio.stft import over_level
-from unmingle.apps.audio.training import Front, Mixing, Prepared, StemPair
+from unmingle.apps.audio.training.mixing import Mixing
+from unmingle.apps.audio.training.stems import StemPair
+from unmingle.apps.audio.training.train import PreparedSongs
 from unmingle.core.encoder.sequence import SequenceEncoder
 
 Array = NDArray[Any]
@@ -51,7 +54,7 @@ class Candidate(NamedTuple):
     mixing: Mixing = Mixing(balanced=True)
     front: type[Front] = Front
 
-    def network(self, ready: Prepared, seed: int) -> Any:
+    def network(self, ready: PreparedSongs, seed: int) -> Any:
         """The network before training."""
         from .rival_networks import GatedNetwork, PartialNetwork
 
@@ -123,7 +126,7 @@ def trained(candidate: Candidate, pairs: Sequence[StemPair], steps: int, seed: i
     """
     from unmingle import learn
 
-    ready = Prepared.of(pairs, (), candidate.mixing, seed, candidate.front)
+    ready = PreparedSongs.of(pairs, (), candidate.mixing, seed, candidate.front)
     network = candidate.network(ready, seed)
     learn.train_masks(network, ready.batches(), setup={}, max_steps=steps, step_size=STEP_SIZE)
     return TrialMethod(network, ready.front)

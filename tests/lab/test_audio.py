@@ -32,7 +32,7 @@ from unmingle import synth
 from unmingle.apps.audio import Parts, split
 from unmingle.apps.audio.nonnegative import Adaptive, RepeatedSpectra
 from unmingle.apps.audio.stft import magnitudes
-from unmingle.apps.audio.training import _plain as plain
+from unmingle.apps.audio.training import plain
 from unmingle.core.decomposition.matrix import decompose
 from unmingle.metrics import nsdr, si_sdr, snr
 
@@ -69,8 +69,7 @@ def out(tmp_path_factory):
 @pytest.fixture(scope="module")
 def result(folder, out):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain, "FRAMES", 150)
-        patch.setattr(plain, "_BATCHES", 1)
+        patch.setattr(plain, "PLAIN", plain.PlainNetwork(frames=150, batches=1))
         return reproduce_audio(folder, out, max_steps=3, n_jobs=1)
 
 
@@ -252,7 +251,7 @@ def test_without_torch_what_is_trained_here_is_left_out(monkeypatch):
 
 
 def test_an_encoder_is_learnt_once(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "FRAMES", 100)
+    monkeypatch.setattr(plain, "PLAIN", plain.PlainNetwork(frames=100))
     clips = find_clips(folder).train
     first = Learners(clips, tmp_path, 3)[UNSUPERVISED]
     monkeypatch.setattr(plain, "RobustNMF", lambda *_, **__: pytest.fail("the spectra were kept"))

@@ -16,6 +16,7 @@ from ._shared.paths import ready_folder
 
 if TYPE_CHECKING:
     from ..apps.audio.songs import SeparatedSong, SongProgress
+    from ..core.iterate import Callback
 
 
 def stems_of(text: Any) -> tuple[str, ...]:
@@ -192,7 +193,8 @@ class _SongDisplay:
     def __init__(self, *, quiet: bool, as_json: bool) -> None:
         self.quiet, self.as_json = quiet, as_json
         self.done, self.n_songs = 0, 0
-        self._bar, self._advance = ExitStack(), None
+        self._bar = ExitStack()
+        self._advance: Callback | None = None
 
     def progress(self, progress: "SongProgress") -> None:
         """Move the bar; a song that begins gets its own."""

@@ -10,7 +10,7 @@ from unmingle.apps import audio
 from unmingle.apps.audio.networks import EDGES, FEATURES, WIDTHS, Front, load_shipped, path_of_shipped
 from unmingle.apps.audio.settings import SHIPPED
 from unmingle.apps.audio.stft import BINS
-from unmingle.apps.audio.training import RATE, find_stems
+from unmingle.apps.audio.training.stems import RATE, find_stems
 
 
 def test_features_cover_all_bins_once():

@@ -1,11 +1,11 @@
-"""What can be chosen when songs are separated: where results go, and how voice is told from music."""
+"""What can be chosen: where results go, how voice is told from music, and how networks for that are trained."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from ..._fields import check_settings
-from ..._rules import Number, OneOf, Rule
+from ..._rules import Count, Number, OneOf, Rule, maybe
 from ..._validation import check_choice
 
 STEMS = ("voice", "music")
@@ -13,6 +13,8 @@ STEMS = ("voice", "music")
 FORMATS = ("flac", "wav", "mp3", "ogg", "opus")
 SHIPPED = ("voice", "phone")
 """Networks that come with unmingle, the best one first."""
+NETWORKS = (*SHIPPED, "plain")
+"""Networks that can be trained: those that come with unmingle, and that of the paper."""
 NAMES = (*SHIPPED, "pcp", "proximal", "nmf", "adapt")
 """Methods that need nothing but their name, the default first."""
 
@@ -68,3 +70,35 @@ class Settings:
     def __post_init__(self) -> None:
         if isinstance(self.method, str):
             check_choice(self.method, "method", NAMES)
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """Which network is trained on songs, and how."""
+
+    network: Annotated[
+        str,
+        OneOf(*NETWORKS),
+        "voice: the best network; phone: a smaller one; plain: the paper's, with 25 components and 20 tied layers, one "
+        "frame at a time.",
+    ] = NETWORKS[0]
+    loss: Annotated[
+        str,
+        OneOf("source", "unsupervised"),
+        "source: learn from the true voice and music; unsupervised, with --network plain: from mixtures alone.",
+    ] = "source"
+    validate: str | None = None
+    """Songs that are left out first, to see how well they are separated: "songs" for a fifth of them, "singers" for
+    each singer in turn, or names; None to train on everything at once."""
+    steps: Annotated[int | None, maybe(Count(1)), "Training steps; by default as many as the network needs."] = None
+    half: Annotated[bool, OneOf(True, False), "Round numbers to 16 bits: half the size, nearly the same answers."] = (
+        False
+    )
+    seed: Annotated[int, Count(), "Random seed: the same seed gives the same results."] = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.loss == "unsupervised" and self.network != "plain":
+            raise ValueError("The loss unsupervised goes with the network plain; others learn from sources.")
+        if self.half and self.network == "plain":
+            raise ValueError("half is for the networks voice and phone; a plain one is small as it is.")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..._types import Array
-from ...core.iterate import Callback, Progress
+from ...core.iterate import Progress
 from ...media import IncompleteError, MediaError, SoundSource, StemWriter, open_sound
 from ._engine import Engine, Stems
 from ._excerpt import Excerpt, LoudestExcerpt, energy
@@ -131,7 +131,7 @@ def separate(
     outputs: Outputs = Outputs(),  # noqa: B008 - a frozen value
     settings: Settings = Settings(),  # noqa: B008 - a frozen value
     *,
-    progress: Callback | None = None,
+    progress: Callable[[SongProgress], object] | None = None,
     finished: Callable[[SeparatedSong], object] | None = None,
 ) -> Result:
     """Separate songs of any length into voice and music.
@@ -222,6 +222,7 @@ class _GivenSamples:
 
 
 Opened = SoundSource | _GivenSamples
+Watcher = Callable[[SongProgress], object] | None
 
 
 class _Job(NamedTuple):
@@ -247,7 +248,7 @@ def _opened(source: Path | _GivenSamples) -> Opened:
     return open_sound(source) if isinstance(source, Path) else source
 
 
-def _separated(source: Path | _GivenSamples, job: _Job, progress: Callback | None) -> SeparatedSong:
+def _separated(source: Path | _GivenSamples, job: _Job, progress: Watcher) -> SeparatedSong:
     """One song to its stems."""
     outputs, settings = job.outputs, job.settings
     if progress is not None:
@@ -326,7 +327,7 @@ class _Sinks:
 
 
 def _run(
-    sound: Opened, engine: Engine, sinks: _Sinks, begun: SongProgress, progress: Callback | None
+    sound: Opened, engine: Engine, sinks: _Sinks, begun: SongProgress, progress: Watcher
 ) -> IncompleteError | None:
     """Separate all blocks, and return why they ended early, if they did."""
     incomplete, n_read, state = None, 0, engine.start()

@@ -84,7 +84,7 @@ class Frames(NamedTuple):
         """How many of them, the lowest, lie in the band that a method looks at."""
         return min(self.bins, BINS)
 
-    def frequencies(self) -> Float64Array:
+    def frequencies(self) -> Array:
         """Of the bins, in Hertz."""
         return np.arange(self.bins) * (self.rate / self.window)
 

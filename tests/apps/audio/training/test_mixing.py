@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from stems import RATE, write_stems
 
+from unmingle.apps.audio.networks import Front
 from unmingle.apps.audio.stft import Level
-from unmingle.apps.audio.training import Front, Mixer, Mixing, StemFiles, StemPair, find_stems
+from unmingle.apps.audio.training.mixing import Mixer, Mixing
+from unmingle.apps.audio.training.stems import StemFiles, StemPair, find_stems
 from unmingle.kernels.resampling import read_at_speed
 
 SMALL = {"sequences": 4, "frames": 20}

@@ -7,21 +7,18 @@ from stems import write_stems
 import unmingle
 from unmingle.apps import audio
 from unmingle.apps.audio.nonnegative import RepeatedSpectra
-from unmingle.apps.audio.training import (
-    Mixing,
-    Recipe,
-    by_group,
-    find_stems,
+from unmingle.apps.audio.training import plain
+from unmingle.apps.audio.training.judging import by_group, mean_nsdr, scores
+from unmingle.apps.audio.training.mixing import Mixing
+from unmingle.apps.audio.training.plain import (
     known_frames,
-    mean_nsdr,
     mixture_frames,
-    scores,
     supervised_encoder,
-    train_voice,
     unsupervised_encoder,
     untrained_encoder,
 )
-from unmingle.apps.audio.training import _plain as plain
+from unmingle.apps.audio.training.stems import find_stems
+from unmingle.apps.audio.training.train import Recipe, train_voice
 
 RECIPE = Recipe(24, 1, 60, step_size=0.01, mixing=Mixing(sequences=4, frames=40))
 
@@ -38,8 +35,7 @@ def trained(pairs):
 
 @pytest.fixture(autouse=True)
 def few_frames(monkeypatch):
-    monkeypatch.setattr(plain, "FRAMES", 150)
-    monkeypatch.setattr(plain, "_BATCHES", 1)
+    monkeypatch.setattr(plain, "PLAIN", plain.PlainNetwork(frames=150, batches=1))
 
 
 def numbers(model):

@@ -10,7 +10,7 @@ from ...._types import AnyArray
 from ....kernels.resampling import read_at_speed
 from ..networks import Front
 from ..stft import BINS, Frames, over_level
-from ._stems import RATE, StemPair
+from .stems import RATE, StemPair
 
 _FRAMES = Frames.of(RATE)
 _TONES = 7
