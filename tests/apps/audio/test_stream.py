@@ -3,7 +3,10 @@ import pytest
 
 import unmingle
 from unmingle import Encoder, synth
+from unmingle._fields import to_store
 from unmingle.apps import audio
+from unmingle.apps.audio._engine import Engine
+from unmingle.apps.audio._stream import start, step
 from unmingle.apps.audio.networks import Encoded
 from unmingle.apps.audio.nonnegative import Adaptive
 
@@ -128,3 +131,47 @@ def test_a_stream_whose_buffers_do_not_fit_is_refused(song, tmp_path):
     unmingle.store.save(tmp_path / "bad.safetensors", "AudioStream", content)
     with pytest.raises(unmingle.store.StoreError, match="does not hold"):
         unmingle.load(tmp_path / "bad.safetensors")
+
+
+class Fragile(Everything):
+    """Fails when it is told to, in the middle of its work."""
+
+    fails = False
+
+    def parts(self, magnitudes):
+        if self.fails:
+            raise RuntimeError("no more")
+        return super().parts(magnitudes)
+
+
+def test_a_block_that_fails_leaves_the_stream_as_it_was(song):
+    method = Fragile()
+    stream, other = (audio.Stream(RATE, method=method) for _ in range(2))
+    for each in (stream, other):
+        each.push(song[:5000])
+    method.fails = True
+    with pytest.raises(RuntimeError, match="no more"):
+        stream.push(song[5000:9000])
+    method.fails = False
+    np.testing.assert_array_equal(stream.push(song[5000:]).voice, other.push(song[5000:]).voice)
+
+
+def test_a_state_is_a_value_from_which_a_stream_goes_on_again_and_again(song, make):
+    engine = Engine.of(make(), RATE, 1, np.float32, "auto")
+    samples = song[:, None].astype(np.float32)
+    state, _ = step(engine, start(engine), samples[: 2 * RATE])
+    (once, first), (twice, second) = (step(engine, state, samples[2 * RATE : 3 * RATE]) for _ in range(2))
+    np.testing.assert_array_equal(first.voice, second.voice)
+    for one, other in zip(to_store(once).values(), to_store(twice).values(), strict=True):
+        np.testing.assert_equal(one, other)
+
+
+def test_music_that_was_learnt_stays_known_and_the_method_given_stays_as_it_was(song):
+    method = Adaptive(n_components=3)
+    stream = audio.Stream(RATE, method=method)
+    stream.learn_music(song[:RATE])
+    learnt = stream.method.music
+    played(stream, song, 4000)
+    assert stream.method.music is learnt
+    assert len(learnt) == 3
+    assert method.music is None

@@ -16,12 +16,20 @@ from ..._validation import check_choice
 from ._stream import Stream
 from .settings import STEMS
 
-_ROOM = 1.0
-"""Seconds of sound that may wait on either side."""
-_REMEMBERED = 2**16
-"""Hops whose times are kept: the last 17 minutes."""
-_WARM_UP = 2.0
-"""Seconds of noise that are separated beforehand, so that all is compiled when the sound comes."""
+
+@dataclass(frozen=True)
+class LiveLimits:
+    """How long live sound may wait, and what is kept of it."""
+
+    room: float = 1.0
+    """Seconds of sound that may wait on either side."""
+    remembered: int = 2**16
+    """Hops whose times are kept: the last 17 minutes."""
+    warm_up: float = 2.0
+    """Seconds of noise that are separated beforehand, so that all is compiled when the sound comes."""
+
+
+LIMITS = LiveLimits()
 
 
 class Driver(Protocol):
@@ -147,7 +155,7 @@ def warm_up(stream: Stream) -> None:
     """Let a copy of the stream separate some noise: compiling takes longer than a hop lasts."""
     other, hop = copy(stream), stream.frames.hop
     noise = np.random.default_rng(0).uniform(-0.1, 0.1, (hop, stream.channels)).astype(np.float32)
-    for _ in range(ceil(_WARM_UP * stream.rate / hop)):
+    for _ in range(ceil(LIMITS.warm_up * stream.rate / hop)):
         other.push(noise)
 
 
@@ -207,13 +215,13 @@ class Session:
 
     def __init__(self, stream: Stream, block: int, stem: int) -> None:
         self._stream, self._hop, self._stem = stream, stream.frames.hop, stem
-        room = ceil(_ROOM * stream.rate) + block + self._hop
+        room = ceil(LIMITS.room * stream.rate) + block + self._hop
         self._incoming, self._outgoing = (Ring(room, stream.channels) for _ in range(2))
         self.latency = stream.latency + block + self._hop
         self._outgoing.write(np.zeros((block + self._hop, stream.channels), np.float32))
         self._owed, self._came, self._ended, self._busy = 0, 0, False, False
         self._underruns, self._overruns, self._hops, self._late, self._longest = 0, 0, 0, 0, 0.0
-        self._times: deque[float] = deque(maxlen=_REMEMBERED)
+        self._times: deque[float] = deque(maxlen=LIMITS.remembered)
         self._news = Condition()
         self._worker = Thread(target=self._work, name="unmingle-live", daemon=True)
         self.error: Exception | None = None

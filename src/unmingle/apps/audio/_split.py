@@ -72,7 +72,7 @@ def between(samples: Array, rate: float, start: float, stop: float) -> Array:
 
 
 def check_passage(start: float, stop: float, seconds: float) -> None:
-    """Refuse a passage that is not within a song of so many seconds."""
+    """Refuse a passage that is not within a song of this length."""
     for value in (start, stop):
         check_positive(value, "no_voice", zero=True)
     if not start < stop <= seconds:

@@ -54,7 +54,7 @@ def binary(voice: Array, music: Array) -> Array:
 
 
 def extend_mask(mask: Array, bins: int, voiceless: int = 0) -> Array:
-    """The mask for so many bins: above those it was made for, the mean of its upper quarter goes on.
+    """The mask for a number of bins: above those it was made for, the mean of its upper quarter goes on.
 
     The lowest ``voiceless`` bins are closed. The mask that was given stays as it is.
     """

@@ -50,7 +50,7 @@ class Lessons:
     sigma: float = 0.3
     """What a bin may be off by, chosen among 0.03, 0.1 and 0.3 on 17 clips."""
     window: int = 100
-    """Penalties are those of so many frames, chosen among 30, 100 and 400 on the same clips."""
+    """Penalties are those of this number of frames, chosen among 30, 100 and 400 on the same clips."""
     frames: int = 8
     """Frames of a lesson, chosen there among 4 to 32."""
     start: int = 64
@@ -157,7 +157,7 @@ class Spectra:
         return Statistics(self.A, self.B, self.weight, self.decay)
 
     def learn(self, frames: Float32Array, most: int, penalties: Penalties) -> "Spectra":
-        """The spectra after a lesson of some frames, not all of them silent; there are at most so many spectra."""
+        """The spectra after a lesson of some frames, not all of them silent; ``most`` limits their number."""
         rank_penalty, lam = penalties.rank_penalty, np.full(frames.shape[1], penalties.outlier_penalty, frames.dtype)
         new = frames[frames.any(axis=1)][:: LESSONS.step_between][: most - len(self.components)]
         components, sums = _opened(self.components, self.sums, new)

@@ -1,6 +1,7 @@
 """The page on which a song and its stems can be heard and seen, and the words and pictures on it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
@@ -18,20 +19,29 @@ from .stft import Frames, Transform
 if TYPE_CHECKING:
     from .songs import SeparatedSong
 
-_DEPTH = 70.0
-"""Decibels from the brightest to the darkest of a spectrogram."""
-_MOST_COLUMNS = 900
-"""Of a spectrogram."""
 _COLOURS = np.array(
     [[13, 8, 35], [62, 18, 105], [128, 37, 125], [196, 60, 99], [242, 120, 75], [252, 189, 110], [252, 246, 200]]
 )
 """Of a spectrogram, from the darkest to the brightest."""
-_HIGHEST = 8000.0
-"""Hertz up to which spectra are shown: those that decide."""
-_PEAK = 0.95
-"""Loudest sample of a player; lossy formats may add a little."""
-_SUFFIXES = (".mp3", ".flac", ".wav")
-"""Formats of players, the first that holds such a sound; every browser plays them."""
+
+
+@dataclass(frozen=True)
+class SongPage:
+    """How a song looks and sounds on its page."""
+
+    depth: float = 70.0
+    """Decibels from the brightest to the darkest of a spectrogram."""
+    most_columns: int = 900
+    """Pixels that a spectrogram is wide at most."""
+    highest: float = 8000.0
+    """Hertz up to which spectra are shown: those that decide."""
+    peak: float = 0.95
+    """Loudest sample of a player; lossy formats may add a little."""
+    suffixes: tuple[str, ...] = (".mp3", ".flac", ".wav")
+    """Formats of players, of which the first is taken that holds such a sound; every browser plays them."""
+
+
+PAGE = SongPage()
 
 
 def report_page(song: "SeparatedSong") -> str:
@@ -57,7 +67,9 @@ def report_page(song: "SeparatedSong") -> str:
         report.paragraph(f"{words['song']}, taken apart into voice and music.", "lead"),
         *end,
         report.paragraph(_which(song.excerpt, song.seconds)),
-        report.paragraph(f"Pictures: brighter is louder, black {_DEPTH:g} dB below the loudest moment of all three."),
+        report.paragraph(
+            f"Pictures: brighter is louder, black {PAGE.depth:g} dB below the loudest moment of all three."
+        ),
         *_sounds(song.excerpt),
         report.heading("In numbers"),
         report.facts(words),
@@ -107,24 +119,24 @@ def _sounds(excerpt: Excerpt) -> list[str]:
     pictures = spectrograms(parts, excerpt.rate)
     pieces = []
     for name, samples in parts.items():
-        sound, suffix = _encoded(samples, excerpt.rate, min(1.0, _PEAK / peak) if peak else 1.0)
+        sound, suffix = _encoded(samples, excerpt.rate, min(1.0, PAGE.peak / peak) if peak else 1.0)
         picture = report.data_uri("image/jpeg", encode_jpeg(pictures[name], quality=85))
         pieces += [
             report.heading(name.capitalize()),
             report.player(sound, suffix, f"{name} of the excerpt"),
-            _spectrogram(picture, name, excerpt, min(_HIGHEST, excerpt.rate / 2)),
+            _spectrogram(picture, name, excerpt, min(PAGE.highest, excerpt.rate / 2)),
         ]
     return pieces
 
 
 def _encoded(samples: Array, rate: int, gain: float) -> tuple[bytes, str]:
     """The content of a sound file, and its suffix."""
-    for suffix in _SUFFIXES[:-1]:
+    for suffix in PAGE.suffixes[:-1]:
         try:
             return encode_sound(samples, rate, suffix, gain=gain), suffix
         except MediaError:  # such a rate it does not hold
             continue
-    return encode_sound(samples, rate, _SUFFIXES[-1], gain=gain), _SUFFIXES[-1]
+    return encode_sound(samples, rate, PAGE.suffixes[-1], gain=gain), PAGE.suffixes[-1]
 
 
 def _spectrogram(picture: str, name: str, excerpt: Excerpt, highest: float) -> str:
@@ -181,7 +193,7 @@ def _decibels(samples: Array, frames: Frames) -> Array:
     signal = np.concatenate([transform.silence_before(), samples.mean(axis=1, keepdims=True), end])
     spectra = transform.analyse(signal, transform.count(signal))
     power = np.abs(spectra[:, 0, : frames.looked_at]).T ** 2
-    together = -(-power.shape[1] // _MOST_COLUMNS)
+    together = -(-power.shape[1] // PAGE.most_columns)
     power = power[:, : power.shape[1] // together * together]
     power = power.reshape(len(power), -1, together).mean(axis=2)
     return 10.0 * np.log10(np.maximum(power, 1e-30))
@@ -189,6 +201,6 @@ def _decibels(samples: Array, frames: Frames) -> Array:
 
 def _coloured(level: Array, top: float) -> Array:
     """A picture of levels, high frequencies up."""
-    shares = np.clip((level[::-1] - top) / _DEPTH + 1.0, 0.0, 1.0)
+    shares = np.clip((level[::-1] - top) / PAGE.depth + 1.0, 0.0, 1.0)
     steps = np.linspace(0.0, 1.0, len(_COLOURS))
     return np.stack([np.interp(shares, steps, channel) for channel in _COLOURS.T], axis=-1).round().astype(np.uint8)

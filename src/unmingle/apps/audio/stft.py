@@ -129,13 +129,13 @@ class Transform:
 
     @classmethod
     def of(cls, frames: Frames, channels: int, dtype: DTypeLike) -> "Transform":
-        """The transform of sound with so many channels."""
+        """The transform of sound with a number of channels."""
         analysis, synthesis = frames.windows()
         kind = np.dtype(dtype)
         return cls(frames, channels, kind, analysis.astype(kind), synthesis[-frames.span :].astype(kind))
 
     def silence(self, count: int) -> Array:
-        """So many samples of silence."""
+        """A number of samples of silence."""
         return np.zeros((count, self.channels), self.dtype)
 
     def silence_before(self) -> Array:

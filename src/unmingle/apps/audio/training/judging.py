@@ -11,7 +11,7 @@ from ..method import Method
 from .stems import RATE, StemFiles, StemPair
 
 _ONE_IN = 5
-"""One in so many songs is left out."""
+"""One song in five is left out."""
 
 
 class ClipScore(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...._types import AnyArray
+from ...._types import Float32Array
 from ...._validation import require
 from ....core.encoder.encoder import Encoder
 from ....core.iterate import Callback
@@ -55,12 +55,12 @@ _AS_THEY_ARE = Mixing(
 class KnownFrames(NamedTuple):
     """Frames over their level, and what of them is music and voice: Re(X* A) / |X| and Re(X* V) / |X|, likewise."""
 
-    X: AnyArray
-    music: AnyArray
-    voice: AnyArray
+    X: Float32Array
+    music: Float32Array
+    voice: Float32Array
 
 
-def mixture_frames(songs: Iterable[AnyArray], rate: int = RATE) -> AnyArray:
+def mixture_frames(songs: Iterable[Float32Array], rate: int = RATE) -> Float32Array:
     """Frames (n, bins) of mixtures, over their running level.
 
     Parameters
@@ -99,7 +99,7 @@ def known_frames(pairs: Sequence[StemPair], *, seed: int = 0) -> KnownFrames:
 
 
 def untrained_encoder(
-    frames: AnyArray, rank_penalty: float = PLAIN.rank_penalty, outlier_penalty: float = PLAIN.outlier_penalty
+    frames: Float32Array, rank_penalty: float = PLAIN.rank_penalty, outlier_penalty: float = PLAIN.outlier_penalty
 ) -> Encoder:
     """Steps of projected gradients, cut off after 20, onto spectra U >= 0 that the frames X tell::
 
@@ -130,7 +130,7 @@ def untrained_encoder(
 
 
 def unsupervised_encoder(
-    start: Encoder, frames: AnyArray, max_steps: int = PLAIN.steps, *, callback: Callback | None = None,
+    start: Encoder, frames: Float32Array, max_steps: int = PLAIN.steps, *, callback: Callback | None = None,
     checkpoint: str | PathLike[str] | None = None, seed: int = 0,
 ) -> Encoder:  # fmt: skip
     """The encoder, its layers trained to make the cost of the frames small.

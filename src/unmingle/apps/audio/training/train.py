@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...._types import AnyArray
+from ...._types import Float32Array
 from ...._validation import require
 from ....core.encoder.encoder import Encoder
 from ....core.encoder.sequence import SequenceEncoder
@@ -54,12 +54,17 @@ class PreparedSongs(NamedTuple):
 
     mixer: Mixer
     front: Front
-    frames: AnyArray
+    frames: Float32Array
     """(n, features): some frames, as the network sees them."""
 
     @classmethod
     def of(
-        cls, pairs: Sequence[StemPair], music: Sequence[AnyArray], mixing: Mixing, seed: int, front: type[Front] = Front
+        cls,
+        pairs: Sequence[StemPair],
+        music: Sequence[Float32Array],
+        mixing: Mixing,
+        seed: int,
+        front: type[Front] = Front,
     ) -> "PreparedSongs":
         """All that chance decides comes from the seed."""
         learn = require("unmingle.learn", "train")
@@ -82,7 +87,7 @@ class PreparedSongs(NamedTuple):
 
 def train_voice(
     pairs: Sequence[StemPair],
-    music: Sequence[AnyArray] = (),
+    music: Sequence[Float32Array] = (),
     *,
     recipe: Recipe,
     judged: Sequence[StemPair] = (),
@@ -143,7 +148,7 @@ def train_voice(
     return trained
 
 
-def data_digest(pairs: Sequence[StemPair], music: Sequence[AnyArray]) -> str:
+def data_digest(pairs: Sequence[StemPair], music: Sequence[Float32Array]) -> str:
     """A digest of all songs: others have another one."""
     digest = sha256()
     for pair in pairs:
@@ -154,7 +159,7 @@ def data_digest(pairs: Sequence[StemPair], music: Sequence[AnyArray]) -> str:
 
 
 def _card(
-    recipe: Recipe, seed: int, pairs: Sequence[StemPair], music: Sequence[AnyArray], start: SequenceEncoder
+    recipe: Recipe, seed: int, pairs: Sequence[StemPair], music: Sequence[Float32Array], start: SequenceEncoder
 ) -> dict[str, Any]:
     seconds = sum(len(pair.voice) for pair in pairs) / 16000
     return {
@@ -173,7 +178,7 @@ def _card(
 
 def train_network(
     pairs: Sequence[StemPair],
-    music: Sequence[AnyArray] = (),
+    music: Sequence[Float32Array] = (),
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - a frozen value
     *,
     judged: Sequence[StemPair] = (),
