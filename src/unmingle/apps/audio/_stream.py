@@ -159,6 +159,7 @@ class Stream:
             The passage, at the rate and with the channels of the stream.
         """
         engine = self._engine.knowing(self._state.engine, self._checked(samples, "samples")[0])
+        # the level of the song stays; what the method found in it so far is of no use to the one that knows the music
         masks = replace(self._state.engine.masks, method=engine.masker.method.start())
         self._state = replace(self._state, engine=replace(self._state.engine, masks=masks))
         self._engine = engine

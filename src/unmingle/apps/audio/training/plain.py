@@ -70,9 +70,9 @@ def mixture_frames(songs: Iterable[Float32Array], rate: int = RATE) -> Float32Ar
     rate : int
         Samples a second.
     """
-    heard = np.concatenate([over_level(magnitudes(song, rate)) for song in songs])
-    heard = heard[heard.any(axis=1)]
-    return heard[np.sort(np.random.default_rng(0).permutation(len(heard))[: PLAIN.frames])]
+    frames = np.concatenate([over_level(magnitudes(song, rate)) for song in songs])
+    frames = frames[frames.any(axis=1)]
+    return frames[np.sort(np.random.default_rng(0).permutation(len(frames))[: PLAIN.frames])]
 
 
 def known_frames(pairs: Sequence[StemPair], *, seed: int = 0) -> KnownFrames:
