@@ -14,6 +14,7 @@ import numpy as np
 
 from unmingle import metrics
 from unmingle.apps import audio
+from unmingle.apps.audio.report import spectrograms
 from unmingle.synth import song
 
 # Any samples would do, such as unmingle.media.read_sound("song.mp3"); this song knows its stems. Its voice is not that
@@ -28,9 +29,9 @@ def tell(name: str, stems: audio.Stems) -> None:
     print(f"{name:34s} voice {gained[0]:+5.1f} dB, music {gained[1]:+5.1f} dB")
 
 
-exact = audio.separate(made.mixture, made.rate, method="pcp")
+exact = audio.split(made.mixture, made.rate, method="pcp")
 tell("exact robust PCA", exact)
-tell("robust NMF", audio.separate(made.mixture, made.rate, method="nmf"))
+tell("robust NMF", audio.split(made.mixture, made.rate, method="nmf"))
 
 # A stream: blocks of any length in, as many samples out, a little later.
 stream = audio.Stream(made.rate, method="adapt")
@@ -41,7 +42,7 @@ tell(f"as a stream, {1000 * stream.latency / made.rate:.0f} ms late", live)
 
 # Nobody sings in the first bar: learn the music from it.
 bar = 4 * made.beat
-tell("knowing where nobody sings", audio.separate(made.mixture, made.rate, method="adapt", no_voice=(0.0, bar)))
+tell("knowing where nobody sings", audio.split(made.mixture, made.rate, method="adapt", no_voice=(0.0, bar)))
 
 print(f"\nstems add up to the song to {np.abs(exact.voice + exact.music - made.mixture).max():.0e}")
 
@@ -54,7 +55,7 @@ if len(sys.argv) > 1:
     sounds = {"song": made.mixture, "song.voice": exact.voice, "song.music": exact.music}
     for name, sound in sounds.items():
         (folder / f"{name}.mp3").write_bytes(encode_sound(sound, made.rate))
-    pictures = audio.spectrograms({name: sound[:, None] for name, sound in sounds.items()}, made.rate)
+    pictures = spectrograms({name: sound[:, None] for name, sound in sounds.items()}, made.rate)
     sheet = titled_sheet({name: [picture[-300:, ::2] / 255] for name, picture in pictures.items()}, enlarge=1)
     (folder / "song.png").write_bytes(png(sheet))
     print(f"listen to {folder}/song.mp3, song.voice.mp3 and song.music.mp3, and look at song.png")

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 import unmingle
-from unmingle.apps.audio import SHIPPED, shipped_path
+from unmingle.apps.audio.networks import path_of_shipped
+from unmingle.apps.audio.settings import SHIPPED
 
 MASK = "Wiener"
 """Networks need no high-pass: as `unmingle audio` uses them."""
@@ -75,5 +76,5 @@ def run(*, networks: Path, table: Path | None) -> None:
     for name in SHIPPED:
         model = unmingle.load(networks / f"{name}.safetensors")
         model.card_ = card_of(name, model.card_, table, costs)
-        model.save(shipped_path(name), half=True)
-        print(f"{shipped_path(name)}: {shipped_path(name).stat().st_size:,} bytes")
+        model.save(path_of_shipped(name), half=True)
+        print(f"{path_of_shipped(name)}: {path_of_shipped(name).stat().st_size:,} bytes")

@@ -22,6 +22,8 @@ from unmingle import (
     store,
 )
 from unmingle.apps import audio
+from unmingle.apps.audio.networks import Encoded
+from unmingle.apps.audio.nonnegative import Adaptive
 from unmingle.apps.video import Stream
 from unmingle.core.encoder.sequence import SequenceEncoder
 from unmingle.learn import MaskBatch, SequenceNetwork, Training, train, train_masks
@@ -137,10 +139,10 @@ def write_sound_streams(folder):
     voice_model().encoder_.save(folder / "sequence.safetensors")
     network = Encoder.from_components(np.eye(2, 513), rank_penalty=0.3, outlier_penalty=0.2, n_layers=2)
     for name, seconds, method in (
-        ("mute", 0.0, audio.Adaptive(2)),
-        ("starting", 0.6, audio.Adaptive(2)),
-        ("adapting", 1.2, audio.Adaptive(2)),
-        ("encoding", 0.3, audio.Encoded(network)),
+        ("mute", 0.0, Adaptive(2)),
+        ("starting", 0.6, Adaptive(2)),
+        ("adapting", 1.2, Adaptive(2)),
+        ("encoding", 0.3, Encoded(network)),
         ("carrying", 0.3, voice_model()),
     ):
         stream = audio.Stream(RATE, channels=2, method=method)

@@ -4,7 +4,8 @@ import numpy as np
 import soundfile
 
 from unmingle import Encoder
-from unmingle.apps.audio import Encoded, Method, Parts
+from unmingle.apps.audio import Method, Parts
+from unmingle.apps.audio.networks import Encoded
 
 RATE = 16000
 

@@ -8,6 +8,7 @@ from loaded_models import use_loaded, with_huge_numbers
 import unmingle
 from unmingle import OnlineRobustNMF, OnlineRobustPCA, store
 from unmingle.apps import audio
+from unmingle.apps.audio.nonnegative import Adaptive
 from unmingle.apps.video import Stream
 
 COUNT = 400
@@ -117,7 +118,7 @@ def test_components_beyond_measure_beside_the_noise_are_refused():
 
 
 def test_sound_stream_is_as_before_a_block_it_refuses(tmp_path):
-    stream = audio.Stream(8000, method=audio.Adaptive(2))
+    stream = audio.Stream(8000, method=Adaptive(2))
     rng = np.random.default_rng(0)
     stream.push(rng.standard_normal(3000))
     before = store.take_apart(stream._to_store())

@@ -7,7 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmingle.apps.audio import Method, Parts
-from unmingle.apps.audio.training import Front, Level, Mixing, Prepared, StemPair
+from unmingle.apps.audio.networks import Front
+from unmingle.apps.audio.stft import over_level
+from unmingle.apps.audio.training.mixing import Mixing
+from unmingle.apps.audio.training.stems import StemPair
+from unmingle.apps.audio.training.train import PreparedSongs
 from unmingle.core.encoder.sequence import SequenceEncoder
 
 Array = NDArray[Any]
@@ -50,7 +54,7 @@ class Candidate(NamedTuple):
     mixing: Mixing = Mixing(balanced=True)
     front: type[Front] = Front
 
-    def network(self, ready: Prepared, seed: int) -> Any:
+    def network(self, ready: PreparedSongs, seed: int) -> Any:
         """The network before training."""
         from .rival_networks import GatedNetwork, PartialNetwork
 
@@ -96,8 +100,7 @@ class TrialMethod(Method):
         """Roots of the shares of power."""
         from unmingle.learn.masks import foreground_shares
 
-        heard = magnitudes / Level().push(magnitudes).astype(magnitudes.dtype)
-        share = foreground_shares(self._network, self._front.features(heard.astype(np.float32)))
+        share = foreground_shares(self._network, self._front.features(over_level(magnitudes).astype(np.float32)))
         bins = magnitudes.shape[1]
         return Parts(*(self._front.spread(np.sqrt(part), bins) for part in (share, 1 - share)))
 
@@ -123,7 +126,7 @@ def trained(candidate: Candidate, pairs: Sequence[StemPair], steps: int, seed: i
     """
     from unmingle import learn
 
-    ready = Prepared.of(pairs, (), candidate.mixing, seed, candidate.front)
+    ready = PreparedSongs.of(pairs, (), candidate.mixing, seed, candidate.front)
     network = candidate.network(ready, seed)
     learn.train_masks(network, ready.batches(), setup={}, max_steps=steps, step_size=STEP_SIZE)
     return TrialMethod(network, ready.front)

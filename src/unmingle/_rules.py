@@ -3,7 +3,8 @@
 A schema is a rule for the whole content of a file, a `Record` that names every value and every array in it. Sizes that
 must agree, such as the q and m of all arrays that have to do with components, are given by a name: the first array that
 has it tells what it is. Fields are checked in the order of their rules, so arrays come before the numbers that must be
-their sizes.
+their sizes. NumPy is imported only where arrays are looked at: options of commands have rules, too, and their help is
+shown without it.
 """
 
 import sys
@@ -310,9 +311,10 @@ class ArrayOf(Rule):
             )
 
     def _within(self, value: Any) -> bool:
+        import numpy as np
+
         if not value.size:
             return True
-        import numpy as np
 
         smallest, largest = (np.nanmin, np.nanmax) if self.nan else (np.min, np.max)
         if self.nan and np.isnan(value).all():
@@ -350,6 +352,7 @@ def _names(shape: tuple[Any, ...]) -> list[str]:
 
 
 def _holds_arrays(value: Any) -> bool:
+
     inside = value.values() if isinstance(value, dict) else ()
     return is_array(value) or any(map(_holds_arrays, inside))
 

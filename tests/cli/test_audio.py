@@ -14,7 +14,8 @@ from films import POSIX
 from sounds import RATE, stem, tones, untrained, write_sound
 
 from unmingle.apps import audio as app
-from unmingle.cli import audio as command
+from unmingle.apps.audio import settings
+from unmingle.apps.audio.methods import METHODS, as_method
 from unmingle.media import StemWriter
 
 MODEL = ["--model", "net.safetensors"]
@@ -133,9 +134,9 @@ def test_a_network_of_something_else_is_refused(run, song):
 
 
 def test_names_are_those_of_the_library():
-    assert app.NAMES == command.METHODS
-    assert app.STEMS == command.STEMS
-    for kind in command.FORMATS:
+    assert [as_method(name).label for name in settings.NAMES] == list(settings.NAMES)
+    assert {*settings.NAMES, "encoder", "network"} == {*settings.SHIPPED, *METHODS}
+    for kind in settings.FORMATS:
         StemWriter({"voice": f"a.{kind}"}, 48000, 2).__exit__(ValueError, ValueError(), None)
 
 
@@ -212,12 +213,12 @@ def test_live_ends_with_a_summary_after_an_interrupt(song, tmp_path):
 
 
 def test_devices_without_a_sound_card(run, monkeypatch):
-    from unmingle.apps.audio import _drivers
+    from unmingle.apps.audio import sound_devices
 
     class Library:
         query_devices = staticmethod(list)
 
-    monkeypatch.setattr(_drivers, "require", lambda module, extra: Library)
+    monkeypatch.setattr(sound_devices, "require", lambda module, extra: Library)
     assert run("audio", "--devices") == (0, "no devices for sound\n", "")
 
 
@@ -227,7 +228,7 @@ def test_a_passage_without_voice_is_learnt_from(run, song):
     assert told["method"] == "adapt"
     np.testing.assert_allclose(
         stem("stems/song.voice.flac"),
-        app.separate(stem("song.wav"), RATE, method="adapt", no_voice=(0.0, 1.5)).voice,
+        app.split(stem("song.wav"), RATE, method="adapt", no_voice=(0.0, 1.5)).voice,
         atol=1e-5,
     )
 

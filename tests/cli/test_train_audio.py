@@ -8,10 +8,10 @@ from command_line import failed
 from stems import write_stems
 
 import unmingle
-from unmingle.apps.audio.training import Mixing, Recipe
-from unmingle.apps.audio.training import _plain as plain
-from unmingle.apps.audio.training import _train as training
-from unmingle.cli import train_audio
+from unmingle.apps.audio.training import plain
+from unmingle.apps.audio.training import train as training
+from unmingle.apps.audio.training.mixing import Mixing
+from unmingle.apps.audio.training.train import Recipe
 
 
 @pytest.fixture(autouse=True)
@@ -19,8 +19,7 @@ def small(monkeypatch, tmp_path):
     """Networks that are trained in a moment, and three songs of two singers."""
     recipe = Recipe(8, 1, 6, mixing=Mixing(sequences=2, frames=20))
     monkeypatch.setattr(training, "RECIPES", {"voice": recipe, "phone": recipe._replace(n_components=4)})
-    monkeypatch.setattr(plain, "FRAMES", 100)
-    monkeypatch.setattr(plain, "_BATCHES", 1)
+    monkeypatch.setattr(plain, "PLAIN", plain.PlainNetwork(frames=100, batches=1))
     write_stems(tmp_path / "songs", seconds=1)
 
 
@@ -87,8 +86,8 @@ def test_interrupted_training_goes_on(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--loss", "unsupervised"], "--loss unsupervised goes with --network plain"),
-        (["--network", "plain", "--half"], "--half is for the networks voice and phone"),
+        (["--loss", "unsupervised"], "The loss unsupervised goes with the network plain"),
+        (["--network", "plain", "--half"], "half is for the networks voice and phone"),
         (["--network", "huge"], "'huge' is not one of"),
         (["--out", "model.bin"], ".safetensors"),
     ],
@@ -109,9 +108,3 @@ def test_settings_may_come_from_a_file(run, tmp_path):
     (tmp_path / "how.toml").write_text('data = "songs"\nout = "voice.safetensors"\nnetwork = "phone"\nseed = 5\n')
     assert run("train", "audio", "--config", "how.toml", "--quiet") == (0, "", "")
     assert unmingle.load(tmp_path / "voice.safetensors").card_["seed"] == 5
-
-
-def test_names_are_those_of_the_library():
-    from unmingle.apps.audio import SHIPPED
-
-    assert (*SHIPPED, "plain") == train_audio.NETWORKS

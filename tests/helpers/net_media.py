@@ -141,7 +141,7 @@ def song_by(method, seconds, **options):
 
     song = synth.song(4.0, random_state=0)
     sound = song.mixture[: round(seconds * song.rate)]
-    return stems_of(audio.separate(sound, song.rate, method=method, **options))
+    return stems_of(audio.split(sound, song.rate, method=method, **options))
 
 
 @job()

@@ -29,9 +29,10 @@ from lab.paper.audio._scores import MEASURES, cell_of, summary_of
 from lab.paper.results import KeptCells
 from lab.registry import EXPERIMENTS
 from unmingle import synth
-from unmingle.apps.audio import Adaptive, Parts, RepeatedSpectra, magnitudes, separate
-from unmingle.apps.audio.training import _plain as plain
-from unmingle.core.decomposition.decompose_matrix import pursue
+from unmingle.apps.audio import Parts, split
+from unmingle.apps.audio.nonnegative import Adaptive, RepeatedSpectra
+from unmingle.apps.audio.stft import magnitudes
+from unmingle.apps.audio.training import plain
 from unmingle.metrics import nsdr, si_sdr, snr
 
 RATE = 16000
@@ -67,8 +68,7 @@ def out(tmp_path_factory):
 @pytest.fixture(scope="module")
 def result(folder, out):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain, "FRAMES", 150)
-        patch.setattr(plain, "_BATCHES", 1)
+        patch.setattr(plain, "PLAIN", plain.PlainNetwork(frames=150, batches=1))
         return reproduce_audio(folder, out, max_steps=3, n_jobs=1)
 
 
@@ -129,7 +129,7 @@ def test_masks_are_those_of_the_app(song):
         (RepeatedSpectra(3).parts(X), RepeatedSpectra(3)),
         (streamed(Adaptive(5), song.mixture, song.rate), Adaptive(5)),
     ):
-        ours, theirs = masked(song, found, "Wiener, 100 Hz"), separate(song.mixture, song.rate, method=method)
+        ours, theirs = masked(song, found, "Wiener, 100 Hz"), split(song.mixture, song.rate, method=method)
         np.testing.assert_allclose(ours.voice, theirs.voice, atol=1e-7)
         assert np.linalg.norm(theirs.voice) > 0.1
     for variant in VARIANTS:
@@ -250,7 +250,7 @@ def test_without_torch_what_is_trained_here_is_left_out(monkeypatch):
 
 
 def test_an_encoder_is_learnt_once(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "FRAMES", 100)
+    monkeypatch.setattr(plain, "PLAIN", plain.PlainNetwork(frames=100))
     clips = find_clips(folder).train
     first = Learners(clips, tmp_path, 3)[UNSUPERVISED]
     monkeypatch.setattr(plain, "RobustNMF", lambda *_, **__: pytest.fail("the spectra were kept"))

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from stems import write_stems
 
-from lab.paper import voice_networks
 from lab.paper.voice_networks import ABLATIONS, RIVALS, Candidate, TrialMethod, WholeFront, trained
 from lab.paper.voices import _run as running
 from lab.paper.voices._page import voices_page
 from lab.registry import EXPERIMENTS
 from unmingle.apps.audio import Parts
-from unmingle.apps.audio.training import Mixing, find_stems
+from unmingle.apps.audio.training.mixing import Mixing
+from unmingle.apps.audio.training.stems import find_stems
 
 SMALL = Mixing(sequences=2, frames=20)
 
@@ -75,12 +75,12 @@ def test_a_network_under_trial_is_heard_as_its_encoder(folder):
     """The mask of torch's network is that of the encoder without torch."""
     pairs = [source.read() for source in find_stems(folder / "train")]
     method = trained(Candidate(6, mixing=SMALL), pairs, 3, 0)
-    from unmingle.apps.audio import VoiceModel, magnitudes
+    from unmingle.apps.audio import VoiceModel
+    from unmingle.apps.audio.stft import magnitudes, over_level
 
     heard = magnitudes(pairs[0].voice + pairs[0].music, 16000)
     model = VoiceModel(method._network.to_encoder(), method._front.usual)
-    level = voice_networks.Level().push(heard).astype(np.float32)
-    ours, theirs = method.parts(heard), model.parts(heard / level)
+    ours, theirs = method.parts(heard), model.parts(over_level(heard))
     assert isinstance(ours, Parts)
     share = theirs.voice**2 / (theirs.voice**2 + theirs.music**2)
     assert np.abs(ours.voice**2 - share).max() < 1e-4

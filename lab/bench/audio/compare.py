@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 
 from unmingle import Encoder
 from unmingle.apps import audio
+from unmingle.apps.audio.exact import ExactProximal, ExactPursuit
+from unmingle.apps.audio.networks import Encoded, load_shipped
+from unmingle.apps.audio.nonnegative import Adaptive, RepeatedSpectra
+from unmingle.apps.audio.settings import SHIPPED
 from unmingle.synth import song
 
 from ..shared.progress import say
@@ -25,25 +29,25 @@ def run(quick: bool) -> dict[str, Any]:
     warm = sound[: 4 * RATE]
     found: dict[str, Any] = {"seconds": seconds, "sound": name, "rows": {}}
     for label, make in _methods().items():
-        audio.separate(warm, RATE, method=make())
+        audio.split(warm, RATE, method=make())
         found["rows"][label] = _measured(label, make, sound, seconds)
     return found
 
 
 def _methods() -> dict[str, Any]:
     return {
-        **{f"{name}, a network of unmingle": lambda name=name: audio.shipped(name) for name in audio.SHIPPED},
-        "encoder, 20 layers, 25 components": lambda: audio.Encoded(_encoder()),
-        "adapt": audio.Adaptive,
-        "nmf": audio.RepeatedSpectra,
-        "pcp to 1e-3": audio.ExactPursuit,
-        "proximal to 1e-3": audio.ExactProximal,
+        **{f"{name}, a network of unmingle": lambda name=name: load_shipped(name) for name in SHIPPED},
+        "encoder, 20 layers, 25 components": lambda: Encoded(_encoder()),
+        "adapt": Adaptive,
+        "nmf": RepeatedSpectra,
+        "pcp to 1e-3": ExactPursuit,
+        "proximal to 1e-3": ExactProximal,
     }
 
 
 def _measured(label: str, make: Any, sound: NDArray[np.float32], seconds: float) -> dict[str, Any]:
     begin = process_time()
-    audio.separate(sound, RATE, method=make())
+    audio.split(sound, RATE, method=make())
     batched = (process_time() - begin) / seconds
     row: dict[str, Any] = {"batched": batched}
     if make().streams:

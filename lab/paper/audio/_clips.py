@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle.apps.audio.training import StemFiles, StemPair
+from unmingle.apps.audio.training.stems import StemFiles, StemPair
 from unmingle.media import read_sound
 
 from ...data import DataMissing

@@ -5,7 +5,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle.apps.audio import Ideal, Method, Parts, Stems, binary, separate
+from unmingle.apps.audio import Method, Parts, Stems, split
+from unmingle.apps.audio.masks import Ideal, binary
+from unmingle.apps.audio.method import FollowingMethod
 
 from ._clips import KnownSong
 
@@ -22,28 +24,30 @@ VARIANTS: dict[str, tuple[bool, float | None]] = {
 """Kinds of masks: whether it is binary, and the high-pass of the voice."""
 
 
-class _Listener(Method):
+class _Listener(FollowingMethod):
     """Keeps what a method of frames over a running level is given, and what it answers."""
 
     name: ClassVar = "listener"
     summary: ClassVar = "keeps what it hears"
-    streams: ClassVar = True
 
-    def __init__(self, inner: Method | None = None) -> None:
-        self._inner, self.frames, self.found = inner, list[Array](), list[Parts]()
+    def __init__(self, inner: Method) -> None:
+        self._inner, self.found = inner, list[Parts]()
 
-    def parts(self, magnitudes: Array) -> Parts:
-        """Those of the inner method."""
-        answer = Parts(magnitudes, magnitudes) if self._inner is None else self._inner.parts(magnitudes)
-        self.frames.append(magnitudes.copy())
+    def start(self) -> Any:
+        """What the inner method remembers."""
+        return self._inner.start()
+
+    def step(self, memory: Any, magnitudes: Array) -> tuple[Any, Parts]:
+        """The answer of the inner method."""
+        memory, answer = self._inner.step(memory, magnitudes)
         self.found.append(answer)
-        return answer
+        return memory, answer
 
 
 def streamed(method: Method, sound: Array, rate: int) -> Parts:
     """What a method that streams finds, frame by frame."""
     listener = _Listener(method)
-    separate(sound, rate, method=listener, high_pass=None)
+    split(sound, rate, method=listener, high_pass=None)
     return Parts(*(np.concatenate(parts) for parts in zip(*listener.found, strict=True)))
 
 
@@ -57,4 +61,4 @@ def masked(song: KnownSong, parts: Parts, variant: str) -> Stems:
     if is_binary:
         voice = binary(*parts)
         parts = Parts(voice, 1 - voice)
-    return separate(song.mixture, song.rate, method=Ideal(parts), high_pass=high_pass)
+    return split(song.mixture, song.rate, method=Ideal(parts), high_pass=high_pass)

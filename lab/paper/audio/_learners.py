@@ -9,22 +9,18 @@ from typing import Any
 from numpy.typing import NDArray
 
 from unmingle import load
-from unmingle.apps.audio import SHIPPED, Encoded, Method, shipped, shipped_path
-from unmingle.apps.audio.training import (
-    COMPONENTS,
-    FRAMES,
-    LAYERS,
-    OUTLIER_PENALTY,
-    RANK_PENALTY,
-    SOURCE_PENALTIES,
-    STEP_SIZE,
-    StemPair,
+from unmingle.apps.audio import Method
+from unmingle.apps.audio.networks import Encoded, load_shipped, path_of_shipped
+from unmingle.apps.audio.settings import SHIPPED
+from unmingle.apps.audio.training.plain import (
+    PLAIN,
     known_frames,
     mixture_frames,
     supervised_encoder,
     unsupervised_encoder,
     untrained_encoder,
 )
+from unmingle.apps.audio.training.stems import StemPair
 from unmingle.core.encoder.encoder import Encoder
 
 from ..voice_networks import GRU, OURS, RIVALS, trained
@@ -76,19 +72,19 @@ class Learners:
     def origin(self, row: str) -> str:
         """What a row depends on, in short."""
         if row in SHIPPED:
-            return sha256(shipped_path(row).read_bytes()).hexdigest()[:16]
+            return sha256(path_of_shipped(row).read_bytes()).hexdigest()[:16]
         told = [
             row,
-            COMPONENTS,
-            LAYERS,
-            FRAMES,
-            RANK_PENALTY,
-            SOURCE_PENALTIES,
-            OUTLIER_PENALTY,
+            PLAIN.n_components,
+            PLAIN.n_layers,
+            PLAIN.frames,
+            PLAIN.rank_penalty,
+            PLAIN.source_penalties,
+            PLAIN.outlier_penalty,
             [one.described() for one in self._clips],
         ]
         if row != UNTRAINED:
-            told += [self._steps, STEP_SIZE, SOURCE_PENALTIES, repr(RIVALS)]
+            told += [self._steps, PLAIN.step_size, PLAIN.source_penalties, repr(RIVALS)]
         return sha256(repr(told).encode()).hexdigest()[:16]
 
     @cached_property
@@ -107,7 +103,7 @@ class Learners:
         return unsupervised_encoder(self._untrained, self._frames, self._steps)
 
     def _supervised(self) -> Encoder:
-        start = untrained_encoder(self._frames, *SOURCE_PENALTIES)
+        start = untrained_encoder(self._frames, *PLAIN.source_penalties)
         return supervised_encoder(start, known_frames(self._pairs), self._steps)
 
     def _kept(self, row: str, make: Callable[[], Encoder]) -> Encoder:
@@ -122,4 +118,4 @@ class Learners:
         return lambda: trained(RIVALS[name], self._pairs, self._steps, 0)
 
     def _shipped(self, name: str) -> Callable[[], Method]:
-        return lambda: shipped(name)
+        return lambda: load_shipped(name)

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle.apps.audio import SHIPPED, Adaptive, Method, Parts, RepeatedSpectra, Stems, magnitudes
+from unmingle.apps.audio import Method, Parts, Stems
+from unmingle.apps.audio.nonnegative import Adaptive, RepeatedSpectra
+from unmingle.apps.audio.settings import SHIPPED
+from unmingle.apps.audio.stft import magnitudes
 from unmingle.core.decomposition.decompose_matrix import decompose, pursue
 from unmingle.core.penalties import from_noise, noise_level
 
@@ -84,7 +87,6 @@ def _factors(song: KnownSong, learned: Learned) -> Solved:
 def _learned(name: str, settings: str) -> TableRow:
     def solve(song: KnownSong, learned: Learned) -> Solved:
         method = learned[name]
-        method.reset()
         if method.streams:
             return Solved(streamed(method, song.mixture, song.rate))
         return Solved(method.parts(magnitudes(song.mixture, song.rate)))

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from unmingle import __version__
-from unmingle.apps.audio import SHIPPED, Method
-from unmingle.apps.audio.training import COMPONENTS, FRAMES, LAYERS, OUTLIER_PENALTY, RANK_PENALTY, STEP_SIZE
+from unmingle.apps.audio import Method
+from unmingle.apps.audio.settings import SHIPPED
+from unmingle.apps.audio.training.plain import PLAIN
 from unmingle.core.iterate import Callback, Progress
 
 from ..results import KeptCells, Table, write_text
@@ -103,12 +104,12 @@ def _key(row: str, clip: Clip, learners: Learners) -> str:
 def _settings(clips: ClipSplit, max_steps: int) -> dict[str, Any]:
     return {
         "steps": max_steps,
-        "step_size": STEP_SIZE,
-        "components": COMPONENTS,
-        "layers": LAYERS,
-        "frames": FRAMES,
-        "rank_penalty": RANK_PENALTY,
-        "outlier_penalty": OUTLIER_PENALTY,
+        "step_size": PLAIN.step_size,
+        "components": PLAIN.n_components,
+        "layers": PLAIN.n_layers,
+        "frames": PLAIN.frames,
+        "rank_penalty": PLAIN.rank_penalty,
+        "outlier_penalty": PLAIN.outlier_penalty,
         "train": len(clips.train),
         "test": len(clips.test),
         "singers": sorted({clip.singer for clip in clips.test}),

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unmingle import __version__
-from unmingle.apps.audio.training import Fold, StemPair, data_digest, folds, mean_nsdr, scores
+from unmingle.apps.audio.training.judging import Fold, folds, mean_nsdr, scores
+from unmingle.apps.audio.training.stems import StemPair
+from unmingle.apps.audio.training.train import data_digest
 from unmingle.core.iterate import Callback, Progress
 
 from ..audio import Clip, find_clips

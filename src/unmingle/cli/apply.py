@@ -63,7 +63,10 @@ def run(
         _refuse_file(path, data, "a model of images to align; DATA must be a folder of images")
         align.run(data, out=out, model=path, **shared)
     elif kind in ("AudioStream", "VoiceModel") or _is_sound(data):
-        audio.run([data], out=out, model=path, stems=list(audio.STEMS), report=report, **shared)
+        from ..apps.audio import Outputs, Settings
+
+        outputs = Outputs(out, report=report)
+        audio.run_audio(sources=[data], outputs=outputs, settings=Settings(), model=path, **shared)
     elif kind == "SequenceEncoder":
         raise ValueError(f"{path} holds a network for sequences, without what makes numbers of its data; use Python.")
     elif data.is_dir() and data.suffix.lower() != ".zarr":

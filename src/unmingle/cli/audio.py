@@ -1,26 +1,27 @@
 """The command `unmingle audio`."""
 
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..apps.audio.settings import NAMES, STEMS, Outputs, Settings
 from ._shared import console
+from ._shared.declare import with_options
 from ._shared.interrupts import Interrupts, exit_code, what_happened
 from ._shared.options import Json, Quiet, one_of, suffixed
 from ._shared.paths import ready_folder
 
 if TYPE_CHECKING:
-    from ..apps.audio import Method, PlannedSong, SeparatedSong
-
-FORMATS = ("flac", "wav", "mp3", "ogg", "opus")
-METHODS = ("voice", "phone", "pcp", "proximal", "nmf", "adapt")
-STEMS = ("voice", "music")
+    from ..apps.audio.songs import SeparatedSong, SongProgress
+    from ..core.iterate import Callback
 
 
-def stems_of(text: str) -> list[str]:
+def stems_of(text: Any) -> tuple[str, ...]:
     """Read which stems are wanted."""
-    wanted = text.split(",")
+    wanted = tuple(text.split(",") if isinstance(text, str) else text)
     if not set(wanted) <= set(STEMS) or len(set(wanted)) < len(wanted):
         raise typer.BadParameter(f"expected voice, music or voice,music; got {text!r}.")
     return wanted
@@ -57,21 +58,12 @@ Sources = Annotated[
     typer.Argument(metavar="IN", help="Sound files, or folders of them; folders within these are left out."),
 ]
 Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="DIR", help="Folder for the stems.")]
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="|".join(FORMATS),
-        callback=one_of(FORMATS),
-        help="Format of the stems; flac and wav are lossless, wav is never scaled; opus takes 48000 Hz, but not 44100.",
-    ),
-]
 MethodName = Annotated[
     str | None,
     typer.Option(
         "--method",
-        metavar="|".join(METHODS),
-        callback=_optional(one_of(METHODS)),
+        metavar="|".join(NAMES),
+        callback=_optional(one_of(NAMES)),
         help="How to separate voice from music. voice (the default) and phone are trained networks; "
         "the others learn from the song alone.",
     ),
@@ -127,16 +119,12 @@ Target = Annotated[
 Devices = Annotated[bool, typer.Option("--devices", help="List the sound devices and exit.")]
 
 
-def run(
+def run_audio(
+    *,
     sources: Sources = None,
-    out: Out = None,
-    kind: Format = "flac",
-    method: MethodName = None,
+    outputs: Outputs,
+    settings: Settings,
     model: Model = None,
-    stems: StemNames = "voice,music",
-    high_pass: HighPass = "auto",
-    no_voice: NoVoice = None,
-    report: Report = False,
     live: Live = False,
     hear: Hear = "voice",
     from_file: FromFile = None,
@@ -162,24 +150,22 @@ def run(
         _list_devices(as_json=as_json)
         return
     only_live = {"--from": from_file, "--low-latency": low_latency or None, "--input": source, "--output": target}
-    _check_options(sources, out, live=live, only_live=only_live, only_files=report or no_voice is not None)
+    only_files = bool(outputs.folder or outputs.report or settings.no_voice is not None)
+    _check_options(sources, outputs, live=live, only_live=only_live, only_files=only_files)
     with console.warnings_as_sentences():
-        way = _method(method, model, without_voice=no_voice is not None)
+        settings = _with_model(settings, model)
         if live:
-            _listen(way, high_pass, hear, from_file, (source, target), low_latency, quiet=quiet, as_json=as_json)
-            return
-        from ..apps.audio import plan_songs
-
-        plans = plan_songs(sources or [], ready_folder(out or Path(), "-o"), suffix=f".{kind}", stems=stems)
-        settings = {"method": way, "high_pass": high_pass, "no_voice": no_voice}
-        _separate(plans, settings, report=report, quiet=quiet, as_json=as_json)
+            _listen(settings, hear, from_file, (source, target), low_latency, quiet=quiet, as_json=as_json)
+        else:
+            ready_folder(Path(outputs.folder or ""), "-o")
+            _separate(sources or [], outputs, settings, quiet=quiet, as_json=as_json)
 
 
 def _check_options(
-    sources: list[Path] | None, out: Path | None, *, live: bool, only_live: dict[str, Any], only_files: bool
+    sources: list[Path] | None, outputs: Outputs, *, live: bool, only_live: dict[str, Any], only_files: bool
 ) -> None:
     given = [option for option, value in only_live.items() if value is not None]
-    if live and (sources or out or only_files):
+    if live and (sources or only_files):
         raise typer.BadParameter("--live does not go with IN, -o, --report or --no-voice; use --from FILE for a file.")
     if live and "--from" in given and {"--input", "--output"} & set(given):
         raise typer.BadParameter("--from replaces the devices; leave out --input and --output.")
@@ -187,81 +173,97 @@ def _check_options(
         raise typer.BadParameter(f"{', '.join(given)} can be used with --live only.")
     if not live and not sources:
         raise typer.BadParameter("expected sound files or folders to separate, or --live.")
-    if not live and out is None:
+    if not live and outputs.folder is None:
         raise typer.BadParameter("expected -o DIR, the folder for the stems.")
 
 
-def _method(name: str | None, model: Path | None, *, without_voice: bool) -> "Method":
-    from ..apps.audio import as_method
-
+def _with_model(settings: Settings, model: Path | None) -> Settings:
     if model is None:
-        return as_method(name or ("adapt" if without_voice else METHODS[0]))
-    if name is not None:
-        raise typer.BadParameter(f"--model replaces --method; leave out --method {name}.")
-    from ._shared.models import load_voice_method
+        return settings
+    if settings.method is not None:
+        raise typer.BadParameter(f"--model replaces --method; leave out --method {settings.method}.")
+    from ..apps.audio.methods import load_method
 
-    return load_voice_method(model)
+    return replace(settings, method=load_method(model))
 
 
-def _separate(
-    plans: "list[PlannedSong]", settings: dict[str, Any], *, report: bool, quiet: bool, as_json: bool
-) -> None:
-    """Separate one song after the other; those that fail are told at the end."""
-    done: list[dict[str, Any]] = []
-    failures: list[Exception] = []
+class _SongDisplay:
+    """A bar while a song is separated, and what came of it."""
+
+    def __init__(self, *, quiet: bool, as_json: bool) -> None:
+        self.quiet, self.as_json = quiet, as_json
+        self.done, self.n_songs = 0, 0
+        self._bar = ExitStack()
+        self._advance: Callback | None = None
+
+    def progress(self, progress: "SongProgress") -> None:
+        """Move the bar; a song that begins gets its own."""
+        self.n_songs = progress.n_songs
+        if progress.done == 0:
+            self.close()
+            title = f"Separating {progress.source.name} ({progress.number}/{progress.n_songs})"
+            self._advance = self._bar.enter_context(console.counter(title, None, quiet=self.quiet))
+        elif self._advance is not None:
+            self._advance(progress)
+
+    def finished(self, song: "SeparatedSong") -> None:
+        """Show what came of a song."""
+        self.close()
+        self.done += 1
+        if not self.quiet and not self.as_json:
+            console.show(console.facts(song.summary_text()), **song.written)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.close()
+
+
+def _separate(sources: list[Path], outputs: Outputs, settings: Settings, *, quiet: bool, as_json: bool) -> None:
+    """Separate one song after the other; those that fail are reported at the end."""
+    from ..apps.audio import separate
+
+    shown = _SongDisplay(quiet=quiet, as_json=as_json)
     with Interrupts() as interrupts:
         try:
-            for number, plan in enumerate(plans, start=1):
-                try:
-                    with interrupts.allowed():
-                        song, page = _one(plan, settings, f"{number}/{len(plans)}", report=report, quiet=quiet)
-                except (ValueError, OSError) as error:
-                    failures.append(error)
-                    continue
-                failures += [song.incomplete] if song.incomplete is not None else []
-                done.append({**song.card_, "report": page})
-                if not quiet and not as_json:
-                    console.show(console.facts(song.facts), **song.written, **({"report": page} if page else {}))
+            with interrupts.allowed():
+                result = separate(sources, outputs, settings, progress=shown.progress, finished=shown.finished)
         except KeyboardInterrupt as interrupt:
-            kept = f"{len(done)} of {len(plans)} songs are finished and kept; the others are not."
+            kept = f"{shown.done} of {shown.n_songs} songs are finished and kept; the others are not."
+            shown.close()
             console.say(f"{what_happened(interrupt)}; {kept}")
             raise typer.Exit(exit_code(interrupt)) from None
+        finally:
+            shown.close()
     if as_json:
-        console.print_json({"songs": done, "failures": [str(failure) for failure in failures]})
-    for failure in failures:
+        console.print_json(result.summary())
+    for failure in result.failures:
         console.say_failure(failure)
-    if failures:
+    if result.failures:
         raise typer.Exit(1)
 
 
-def _one(
-    plan: "PlannedSong", settings: dict[str, Any], place: str, *, report: bool, quiet: bool
-) -> "tuple[SeparatedSong, Path | None]":
-    from ..apps.audio import separate_file, write_report
-
-    with console.counter(f"Separating {plan.source.name} ({place})", None, quiet=quiet) as advance:
-        song = separate_file(plan.source, plan.stems, **settings, excerpt=report, callback=advance)
-        return song, write_report(song, plan.report) if report else None
-
-
 def _listen(
-    method: "Method", high_pass: Any, hear: str, from_file: Path | None, devices: tuple[str | None, str | None],
-    low_latency: bool, *, quiet: bool, as_json: bool,
+    settings: Settings, hear: str, from_file: Path | None, devices: tuple[str | None, str | None], low_latency: bool,
+    *, quiet: bool, as_json: bool,
 ) -> None:  # fmt: skip
     from ..apps.audio import Loopback, SoundCard, Stream, listen
+    from ..apps.audio.methods import as_method
 
+    method = as_method(settings.method)
     if not method.streams:
-        Stream(16000, method=method)
+        Stream(16000, method=method)  # refuses it, before a device is opened
     driver = SoundCard(*map(_device, devices)) if from_file is None else Loopback(from_file)
-    stream = Stream(driver.rate, channels=driver.channels, method=method, high_pass=high_pass, low_latency=low_latency)
+    stream = Stream(
+        driver.rate, channels=driver.channels, method=method, high_pass=settings.high_pass, low_latency=low_latency
+    )
     say = (lambda sentence: None) if quiet or as_json else console.say
     say("Getting ready ...")
     with Interrupts() as interrupts, interrupts.allowed():
-        heard = listen(driver, stream, hear=hear, ready=lambda: say(f"Playing the {hear}; press Ctrl-C to stop."))
+        stats = listen(driver, stream, hear=hear, ready=lambda: say(f"Playing the {hear}; press Ctrl-C to stop."))
     if as_json:
-        console.print_json(heard.card_)
+        console.print_json(stats.summary())
     elif not quiet:
-        console.show(console.facts(heard.facts))
+        console.show(console.facts(stats.summary_text()))
 
 
 def _device(text: str | None) -> int | str | None:
@@ -269,11 +271,25 @@ def _device(text: str | None) -> int | str | None:
 
 
 def _list_devices(*, as_json: bool) -> None:
-    from ..apps.audio import devices
+    from ..apps.audio.sound_devices import list_devices
 
-    found = devices()
+    found = list_devices()
     if as_json:
         console.print_json({"devices": [device._asdict() for device in found]})
         return
     rows = [[f"{d.number}: {d.name}", str(d.inputs), str(d.outputs), f"{d.rate:g}"] for d in found]
     console.show(console.table(["device", "inputs", "outputs", "rate"], rows) if rows else "no devices for sound")
+
+
+run = with_options(
+    run_audio,
+    given={
+        "folder": Out,
+        "stems": StemNames,
+        "method": MethodName,
+        "high_pass": HighPass,
+        "no_voice": NoVoice,
+        "report": Report,
+    },
+)
+"""What the command line calls."""

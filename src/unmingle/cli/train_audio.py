@@ -1,19 +1,19 @@
 """The command `unmingle train audio`."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .._validation import require
+from ..apps.audio.settings import TrainingSettings
 from ._shared import console
 from ._shared.config import take_settings
+from ._shared.declare import with_options
 from ._shared.interrupts import resumable
-from ._shared.options import Json, Quiet, Seed, one_of, suffixed
+from ._shared.options import Json, Quiet, Seed, suffixed
 from ._shared.paths import ready_outputs
-
-NETWORKS = ("voice", "phone", "plain")
-LOSSES = ("source", "unsupervised")
 
 
 def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
@@ -44,23 +44,6 @@ Out = Annotated[
 Music = Annotated[
     list[Path] | None, typer.Option(metavar="DIR", help="Folder of more music without voice; can be repeated.")
 ]
-Network = Annotated[
-    str,
-    typer.Option(
-        metavar="|".join(NETWORKS),
-        callback=one_of(NETWORKS),
-        help="voice: the best network; phone: a smaller one; plain: the paper's, with 25 components and 20 tied "
-        "layers, one frame at a time.",
-    ),
-]
-Loss = Annotated[
-    str,
-    typer.Option(
-        metavar="|".join(LOSSES),
-        callback=one_of(LOSSES),
-        help="source: learn from the true voice and music; unsupervised, with --network plain: from mixtures alone.",
-    ),
-]
 Validate = Annotated[
     str | None,
     typer.Option(
@@ -69,7 +52,6 @@ Validate = Annotated[
         "SINGER_SONG), and report how well these are separated; then train on everything.",
     ),
 ]
-Steps = Annotated[int | None, typer.Option(min=1, help="Training steps; by default as many as the network needs.")]
 Half = Annotated[bool, typer.Option("--half", help="Round numbers to 16 bits: half the size, nearly the same answers.")]
 Checkpoint = Annotated[
     Path | None,
@@ -86,18 +68,14 @@ Config = Annotated[
 ]
 
 
-def run(
+def train_audio(
+    *,
     data: Data,
     out: Out,
     config: Config = None,
     music: Music = None,
-    network: Network = "voice",
-    loss: Loss = "source",
-    validate: Validate = None,
-    steps: Steps = None,
-    half: Half = False,
+    settings: TrainingSettings,
     checkpoint: Checkpoint = None,
-    seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -109,38 +87,19 @@ def run(
 
     unmingle train audio --data songs --out voice.safetensors --validate songs
     """
-    if loss == "unsupervised" and network != "plain":
-        raise typer.BadParameter("--loss unsupervised goes with --network plain; others learn from sources.")
-    if half and network == "plain":
-        raise typer.BadParameter("--half is for the networks voice and phone; a plain one is small as it is.")
     require("torch", "train")
-    from ..apps.audio.training import Fold, find_stems, folds, read_music, train_network
+    from ..apps.audio.training.train import train_on_songs
 
     work = checkpoint or Path(f"{out}.training")
     ready_outputs({"--out": out, "--checkpoint": work}, {"--config": config})
-    pairs = [source.read() for source in find_stems(data)]
-    pieces = read_music(music or [])
-    turns = [*(folds(pairs, validate, seed) if validate else []), Fold("nothing", pairs, [])]
-    works = [work.with_name(f"{work.name}.{name}") if judged else work for name, _, judged in turns]
-    found: dict[str, Any] = {}
     with console.warnings_as_sentences(), resumable(work):
-        for (name, kept, judged), own in zip(turns, works, strict=True):
-            title = f"Training without {name}" if judged else f"Training on {data.name}"
-            with console.counter(title, None, quiet=quiet) as advance:
-                model, told = train_network(
-                    kept, pieces, network=network, loss=loss, steps=steps, seed=seed, judged=judged,
-                    callback=advance, checkpoint=own,
-                )  # fmt: skip
-            found |= {f"nsdr_without_{name}": told} if judged else {}
-        card = {"data": data.name, "network": network, "loss": loss, **getattr(model, "card_", {}), **found}
-        if network == "plain":
-            model.save(out)
-        else:
-            model.card_ = card
-            model.save(out, half=half)
-        for file in works:
-            file.unlink(missing_ok=True)
+        watch = partial(console.counter, total=None, quiet=quiet)
+        result = train_on_songs(data, out, settings, music=music or [], checkpoint=work, watch=watch)
     if as_json:
-        console.print_json({"data": data, "card": card, "model": out})
+        console.print_json(result.summary())
     elif not quiet:
-        console.show(console.facts(console.card_facts(card)), model=out)
+        console.show(console.facts(console.card_facts(result.card)), **result.written)
+
+
+run = with_options(train_audio, given={"validate": Validate, "half": Half, "seed": Seed})
+"""What the command line calls."""

@@ -10,12 +10,16 @@ import soundfile
 from sounds import RATE, Upper, UpperOfPassages, stem, tones, write_sound
 
 from unmingle import synth
-from unmingle.apps.audio import separate, separate_file
+from unmingle.apps.audio import Outputs, Settings, separate, split
 from unmingle.media import IncompleteError, MediaError
 
 
-def places(folder, suffix=".wav"):
-    return {name: folder / f"{name}{suffix}" for name in ("voice", "music")}
+def separated(song, folder, suffix=".wav", *, method=None, progress=None, **outputs):
+    """One song to files."""
+    (found,) = separate(
+        song, Outputs(folder, suffix.removeprefix("."), **outputs), Settings(method), progress=progress
+    ).songs
+    return found
 
 
 @pytest.fixture
@@ -26,8 +30,8 @@ def song(tmp_path):
 
 @pytest.mark.parametrize("method", [Upper(), UpperOfPassages(), "pcp"], ids=["stream", "passages", "pcp"])
 def test_files_hold_what_separate_finds_in_memory(tmp_path, song, method):
-    found = separate_file(song, places(tmp_path), method=method)
-    expected = separate(stem(song).astype(np.float32), RATE, method=method)
+    found = separated(song, tmp_path, method=method)
+    expected = split(stem(song).astype(np.float32), RATE, method=method)
     for name, path in found.written.items():
         assert np.abs(stem(path) - getattr(expected, name)).max() < 1e-6
         assert soundfile.info(path).samplerate == RATE
@@ -45,7 +49,7 @@ def test_stems_add_up_whatever_the_sound(tmp_path, n, rate, channels, suffix, er
     samples = tones(n / rate, rate, channels)
     song = write_sound(tmp_path / "song.wav", samples, rate)
     for method in (Upper(), UpperOfPassages()):
-        found = separate_file(song, places(tmp_path, suffix), method=method)
+        found = separated(song, tmp_path, suffix, method=method)
         voice, music = (stem(path) for path in found.written.values())
         assert voice.shape == samples.shape
         assert np.abs(voice + music - samples).max() <= error
@@ -53,7 +57,7 @@ def test_stems_add_up_whatever_the_sound(tmp_path, n, rate, channels, suffix, er
 
 def test_silence_is_music_and_stays_silent(tmp_path):
     song = write_sound(tmp_path / "song.wav", np.zeros((RATE, 2)))
-    found = separate_file(song, places(tmp_path, ".flac"))
+    found = separated(song, tmp_path, ".flac")
     assert found.voice_share == 0.0
     assert not stem(found.written["voice"]).any()
     assert not stem(found.written["music"]).any()
@@ -62,7 +66,7 @@ def test_silence_is_music_and_stays_silent(tmp_path):
 @pytest.mark.parametrize("suffix", [".flac", ".ogg", ".mp3"])
 def test_loud_stems_are_scaled_together_never_clipped(tmp_path, suffix):
     samples = tones(3.0, peak=6.0)
-    found = separate_file(write_sound(tmp_path / "song.wav", samples), places(tmp_path, suffix), method=Upper())
+    found = separated(write_sound(tmp_path / "song.wav", samples), tmp_path, suffix, method=Upper())
     voice, music = (stem(path) for path in found.written.values())
     assert 0 < found.gain < 0.7
     precision = 1e-6 if suffix == ".flac" else 0.05
@@ -72,18 +76,19 @@ def test_loud_stems_are_scaled_together_never_clipped(tmp_path, suffix):
 
 
 def test_one_stem_alone(tmp_path, song):
-    both = separate_file(song, places(tmp_path), method=Upper())
-    alone = separate_file(song, {"voice": tmp_path / "alone.wav"}, method=Upper())
+    both = separated(song, tmp_path, method=Upper())
+    alone = separated(song, tmp_path / "alone", method=Upper(), stems=("voice",))
     assert np.array_equal(stem(alone.written["voice"]), stem(both.written["voice"]))
     assert alone.voice_share == both.voice_share
-    assert sorted(os.listdir(tmp_path)) == ["alone.wav", "music.wav", "song.wav", "voice.wav"]
+    assert sorted(os.listdir(tmp_path)) == ["alone", "song.music.wav", "song.voice.wav", "song.wav"]
+    assert os.listdir(tmp_path / "alone") == ["song.voice.wav"]
 
 
 def test_a_file_that_is_cut_off_gives_what_could_be_read(tmp_path):
     samples = tones(3.0)
     song = write_sound(tmp_path / "song.wav", samples)
     song.write_bytes(song.read_bytes()[: 4 * 2 * RATE])
-    found = separate_file(song, places(tmp_path), method=Upper())
+    found = separated(song, tmp_path, method=Upper())
     assert isinstance(found.incomplete, IncompleteError)
     assert "2.00 of 3.00 seconds" in str(found.incomplete) or "1.99" in str(found.incomplete)
     voice, music = (stem(path) for path in found.written.values())
@@ -108,18 +113,20 @@ def spoilt(samples):
 def test_what_cannot_be_separated_is_told_and_nothing_is_left(tmp_path, samples, rate, words):
     song = write_sound(tmp_path / "song.wav", samples, rate)
     with pytest.raises(MediaError, match=words):
-        separate_file(song, places(tmp_path), method=Upper())
+        separated(song, tmp_path, method=Upper())
     assert os.listdir(tmp_path) == ["song.wav"]
 
 
 def test_stems_that_make_no_sense(tmp_path, song):
-    for stems in ({}, {"drums": tmp_path / "a.wav"}):
-        with pytest.raises(ValueError, match="stems must name files for 'voice', 'music' or both"):
-            separate_file(song, stems)
-    with pytest.raises(MediaError, match="cannot be replaced by one of its own stems"):
-        separate_file(song, {"voice": tmp_path / "x" / ".." / "song.wav"})
+    for stems in ((), ("drums",), ("voice", "voice")):
+        with pytest.raises(ValueError, match="stems must be 'voice', 'music' or both"):
+            Outputs(tmp_path, stems=stems)
+    with pytest.raises(ValueError, match="format must be one of 'flac', 'wav'"):
+        Outputs(tmp_path, "m4a")
+    with pytest.raises(ValueError, match="A report needs a folder"):
+        Outputs(report=True)
     with pytest.raises(MediaError, match=r"6 channels at 16000 Hz; choose \.flac or \.wav"):
-        separate_file(write_sound(tmp_path / "six.wav", tones(1.0, channels=6)), {"voice": tmp_path / "a.mp3"})
+        separated(write_sound(tmp_path / "six.wav", tones(1.0, channels=6)), tmp_path, ".mp3")
 
 
 def test_an_interrupt_leaves_no_half_file(tmp_path):
@@ -131,18 +138,19 @@ def test_an_interrupt_leaves_no_half_file(tmp_path):
 
     for suffix in (".wav", ".flac"):
         with pytest.raises(KeyboardInterrupt):
-            separate_file(song, places(tmp_path, suffix), method=Upper(), callback=interrupt)
+            separated(song, tmp_path, suffix, method=Upper(), progress=interrupt)
         assert os.listdir(tmp_path) == ["song.wav"]
 
 
 def test_progress_tells_samples_and_may_end_the_song(tmp_path):
     song = write_sound(tmp_path / "song.wav", tones(30.0))
     told = []
-    separate_file(song, places(tmp_path), method=Upper(), callback=told.append)
+    separated(song, tmp_path, method=Upper(), progress=told.append)
     assert [progress.done for progress in told] == sorted(progress.done for progress in told)
+    assert (told[0].done, told[0].source, told[0].number, told[0].n_songs) == (0, song, 1, 1)
     assert (told[-1].done, told[-1].total) == (30 * RATE, 30 * RATE)
-    found = separate_file(song, places(tmp_path), method=Upper(), callback=lambda progress: True)
-    assert found.n_samples == told[0].done < 30 * RATE
+    found = separated(song, tmp_path, method=Upper(), progress=lambda progress: True)
+    assert found.n_samples == told[1].done < 30 * RATE
 
 
 def test_a_method_begins_anew_with_each_song(tmp_path, song):
@@ -150,19 +158,19 @@ def test_a_method_begins_anew_with_each_song(tmp_path, song):
         def __init__(self):
             self.songs = 0
 
-        def reset(self):
+        def start(self):
             self.songs += 1
 
     method = Counting()
-    separate_file(song, places(tmp_path), method=method)
-    separate_file(song, places(tmp_path), method=method)
+    separated(song, tmp_path, method=method)
+    separated(song, tmp_path, method=method)
     assert method.songs == 2
 
 
 def test_the_excerpt_is_where_the_voice_is_strongest(tmp_path):
     samples = tones(100.0)
     samples[: 60 * RATE], samples[81 * RATE :] = 0.2 * samples[: 60 * RATE], 0.2 * samples[81 * RATE :]
-    found = separate_file(write_sound(tmp_path / "song.wav", samples), places(tmp_path), method=Upper(), excerpt=True)
+    found = separated(write_sound(tmp_path / "song.wav", samples), tmp_path, method=Upper(), report=True)
     excerpt = found.excerpt
     assert 60 <= excerpt.start <= 61
     assert (excerpt.seconds, excerpt.whole) == (20.0, False)
@@ -174,7 +182,7 @@ def test_the_excerpt_is_where_the_voice_is_strongest(tmp_path):
 @pytest.mark.parametrize("n", [1, 5, 3 * RATE + 7])
 def test_a_short_song_is_its_own_excerpt(tmp_path, n):
     samples = tones(n / RATE, channels=2)
-    found = separate_file(write_sound(tmp_path / "song.wav", samples), places(tmp_path), method=Upper(), excerpt=True)
+    found = separated(write_sound(tmp_path / "song.wav", samples), tmp_path, method=Upper(), report=True)
     assert (found.excerpt.start, found.excerpt.whole) == (0.0, True)
     assert np.abs(found.excerpt.voice + found.excerpt.music - samples).max() < 1e-6
 
@@ -183,16 +191,15 @@ MEASURED = """
 import resource, sys
 import numpy as np
 from sounds import Upper, UpperOfPassages
-from unmingle.apps.audio import separate_file
+from unmingle.apps.audio import Outputs, Settings, separate
 from unmingle.media import SoundWriter
 
 for seconds in (70, 420):
     with SoundWriter("song.flac", 16000, 2) as writer:
         for i in range(seconds):
             writer.write(np.random.default_rng(i).uniform(-0.5, 0.5, (16000, 2)).astype(np.float32))
-    stems = {"voice": "voice.flac", "music": "music.flac"}
     method = Upper() if sys.argv[1] == "stream" else UpperOfPassages()
-    separate_file("song.flac", stems, method=method, excerpt=True)
+    separate("song.flac", Outputs(".", report=len(sys.argv) > 2), Settings(method))
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

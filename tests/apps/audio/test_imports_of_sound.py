@@ -8,8 +8,8 @@ import pytest
 SEPARATED = """
 import sys
 import numpy as np
-from unmingle.apps.audio import separate
-separate(np.random.default_rng(0).uniform(-0.5, 0.5, 16000), 16000, method=sys.argv[1])
+from unmingle.apps.audio import split
+split(np.random.default_rng(0).uniform(-0.5, 0.5, 16000), 16000, method=sys.argv[1])
 print(*(name for name in ("sklearn", "torch") if name in sys.modules))
 """
 

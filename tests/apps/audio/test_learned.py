@@ -7,9 +7,10 @@ from scipy.signal import resample_poly
 import unmingle
 from unmingle import metrics, synth
 from unmingle.apps import audio
-from unmingle.apps.audio._front import EDGES, FEATURES, WIDTHS, Front
-from unmingle.apps.audio._stft import BINS
-from unmingle.apps.audio.training import RATE, find_stems
+from unmingle.apps.audio.networks import EDGES, FEATURES, WIDTHS, Front, load_shipped, path_of_shipped
+from unmingle.apps.audio.settings import SHIPPED
+from unmingle.apps.audio.stft import BINS
+from unmingle.apps.audio.training.stems import RATE, find_stems
 
 
 def test_features_cover_all_bins_once():
@@ -34,7 +35,7 @@ def test_features_are_roots_of_means_over_their_usual_size():
     assert not Front(np.ones(FEATURES)).features(frames[:, :100])[:, 100:].any()
 
 
-@pytest.mark.parametrize("name", audio.SHIPPED)
+@pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_networks_separate_people_who_sing(name, data_dir):
     """Clips that they have learnt from, at the rates of telephones and of discs; made voices would prove little."""
     for source in find_stems(data_dir / "audio" / "mir1k" / "train")[::35]:
@@ -42,16 +43,16 @@ def test_shipped_networks_separate_people_who_sing(name, data_dir):
         for up, down in ((1, 2), (441, 160)):
             truth = np.stack([resample_poly(part, up, down) for part in (pair.voice, pair.music)])
             mixture = truth.sum(axis=0)
-            found = audio.separate(mixture, RATE * up / down, method=name)
+            found = audio.split(mixture, RATE * up / down, method=name)
             assert np.abs(found.voice + found.music - mixture).max() < 1e-5 * np.abs(mixture).max()
             assert metrics.nsdr(truth, np.stack(found), mixture).min() > 3
 
 
-@pytest.mark.parametrize("name", audio.SHIPPED)
+@pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_networks_are_small_and_tell_where_they_are_from(name):
     limit = {"voice": 5_500_000, "phone": 500_000}[name]
-    assert audio.shipped_path(name).stat().st_size < limit
-    card = audio.shipped(name).card_
+    assert path_of_shipped(name).stat().st_size < limit
+    card = load_shipped(name).card_
     assert {"data", "licence", "seed", "steps", "weights", "command", "latency"} <= set(card)
     assert card["network"] == name
     assert len(card["scores"]["singers"]) == 9
@@ -61,7 +62,7 @@ def test_shipped_networks_are_small_and_tell_where_they_are_from(name):
 
 def test_the_best_network_is_the_default():
     song = synth.song(4.0, random_state=0)
-    default, named = (audio.separate(song.mixture, song.rate, **how) for how in ({}, {"method": "voice"}))
+    default, named = (audio.split(song.mixture, song.rate, **how) for how in ({}, {"method": "voice"}))
     assert np.array_equal(default.voice, named.voice)
 
 
@@ -69,7 +70,7 @@ def test_the_best_network_is_the_default():
 def test_a_stream_hears_what_is_heard_at_once(block):
     song = synth.song(4.0, random_state=0)
     mixture = song.mixture.astype(np.float32)
-    whole = audio.separate(mixture, song.rate, method="phone")
+    whole = audio.split(mixture, song.rate, method="phone")
     stream = audio.Stream(song.rate, method="phone")
     found = [stream.push(mixture[i : i + block]).voice for i in range(0, len(mixture), block)]
     voice = np.concatenate([*found, stream.flush().voice])[stream.latency :]
@@ -87,12 +88,12 @@ def test_a_stream_saved_in_the_middle_goes_on_bit_for_bit(tmp_path):
 
 def test_louder_songs_are_separated_alike():
     song = synth.song(4.0, random_state=0)
-    plain, loud = (audio.separate(gain * song.mixture, song.rate).voice / gain for gain in (1.0, 10.0))
+    plain, loud = (audio.split(gain * song.mixture, song.rate).voice / gain for gain in (1.0, 10.0))
     assert np.abs(plain - loud).max() < 1e-4 * np.abs(plain).max()
 
 
 def test_networks_with_other_features_are_refused():
-    network = audio.shipped("phone").encoder_
+    network = load_shipped("phone").encoder_
     with pytest.raises(ValueError, match="sees 240 features, each with a positive usual size"):
         audio.VoiceModel(network, np.zeros(240))
     with pytest.raises(ValueError, match="with 7 sizes"):

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sounds import RATE, Upper, tones, untrained, write_sound
 
-from unmingle.apps.audio import Loopback, Session, SoundCard, Stream, devices, listen
-from unmingle.apps.audio._ring import Ring
+from unmingle.apps.audio import Loopback, SoundCard, Stream, listen
+from unmingle.apps.audio._live import Ring, Session
+from unmingle.apps.audio.sound_devices import list_devices
 
 
 @given(st.lists(st.tuples(st.sampled_from(["write", "read", "skip"]), st.integers(0, 9)), max_size=40))
@@ -43,18 +44,18 @@ def test_what_is_played_is_the_stem_late_by_the_latency(tmp_path, hear, low_late
     options = {"channels": 2, "method": untrained(), "low_latency": low_latency}
     driver = Loopback(write_sound(tmp_path / "a.wav", samples, 44100), paced=False, keep=True)
     stream = Stream(44100, **options)
-    heard = listen(driver, stream, hear=hear)
+    stats = listen(driver, stream, hear=hear)
     hop = stream.frames.hop
-    assert heard.latency == stream.latency + 2 * hop
+    assert stats.latency == stream.latency + 2 * hop
     reference = Stream(44100, **{**options, "method": untrained()})
     pushed = np.concatenate([getattr(reference.push(samples), hear), getattr(reference.flush(), hear)])
     expected = pushed[stream.latency :]
     played = np.concatenate(driver.played)
-    assert not played[: heard.latency - stream.latency].any()
-    assert np.abs(played[heard.latency : heard.latency + len(samples)] - expected).max() < 1e-6
-    assert (heard.underruns, heard.overruns) == (0, 0)
-    assert heard.hops == (len(samples) + heard.latency) // hop
-    assert 0 < heard.median <= heard.p99 <= heard.longest
+    assert not played[: stats.latency - stream.latency].any()
+    assert np.abs(played[stats.latency : stats.latency + len(samples)] - expected).max() < 1e-6
+    assert (stats.underruns, stats.overruns) == (0, 0)
+    assert stats.hops == (len(samples) + stats.latency) // hop
+    assert 0 < stats.median <= stats.p99 <= stats.longest
 
 
 def test_a_file_plays_at_its_own_speed(monkeypatch):
@@ -65,12 +66,12 @@ def test_a_file_plays_at_its_own_speed(monkeypatch):
         slept.append(seconds)
         now[0] += seconds
 
-    from unmingle.apps.audio import _drivers
+    from unmingle.apps.audio import sound_devices
 
-    monkeypatch.setattr(_drivers, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(_drivers, "sleep", sleep)
-    heard = listen(Loopback(tones(1.0), RATE), Stream(RATE, method=Upper()))
-    assert sum(slept) == pytest.approx(heard.seconds, abs=0.017)
+    monkeypatch.setattr(sound_devices, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(sound_devices, "sleep", sleep)
+    stats = listen(Loopback(tones(1.0), RATE), Stream(RATE, method=Upper()))
+    assert sum(slept) == pytest.approx(stats.seconds, abs=0.017)
     assert max(slept) < 0.017
 
 
@@ -116,9 +117,9 @@ def test_a_gap_is_counted_and_the_latency_stays():
             method.gate.release()
             exchange(block)
             session.settle()
-    heard = session.heard()
-    assert heard.underruns == 4  # two hops were in store
-    assert heard.overruns == 0
+    stats = session.stats()
+    assert stats.underruns == 4  # two hops were in store
+    assert stats.overruns == 0
     reference = Stream(RATE, method=Upper()).push(sound[: 40 * hop]).music
     found = np.concatenate(played)
     later = 2 * hop
@@ -136,9 +137,9 @@ def test_blocks_for_which_there_is_no_room_are_counted():
     with session:
         for _ in range(room + 10):
             session.exchange(block, out)
-        heard = session.heard()
+        stats = session.stats()
         method.gate.release(1000)
-    assert 8 <= heard.overruns <= 10  # a hop is in hand, perhaps
+    assert 8 <= stats.overruns <= 10  # a hop is in hand, perhaps
 
 
 def test_what_spoils_the_separation_ends_it():
@@ -163,9 +164,9 @@ def test_an_interrupt_ends_with_a_summary():
             super().run(session)
             raise KeyboardInterrupt
 
-    heard = listen(Interrupted(tones(0.5), RATE, paced=False), Stream(RATE, method=Upper()))
-    assert heard.interrupted
-    assert heard.card_["hops"] == heard.hops > 30
+    stats = listen(Interrupted(tones(0.5), RATE, paced=False), Stream(RATE, method=Upper()))
+    assert stats.interrupted
+    assert stats.summary()["hops"] == stats.hops > 30
     assert threading.active_count() < 10
 
 
@@ -175,9 +176,9 @@ def test_a_stream_that_goes_on_is_not_warmed_up_itself():
     for each in (stream, other):
         each.push(sound)
     driver = Loopback(sound, RATE, paced=False, keep=True)
-    heard = listen(driver, stream)
+    stats = listen(driver, stream)
     expected = other.push(sound).voice
-    played = np.concatenate(driver.played)[heard.latency - stream.latency :]
+    played = np.concatenate(driver.played)[stats.latency - stream.latency :]
     assert np.abs(played[: len(sound)] - expected).max() < 1e-6
 
 
@@ -240,11 +241,11 @@ def test_the_sound_card_is_asked_for_what_it_has(monkeypatch):
     played = card(monkeypatch)
     driver = SoundCard()
     assert (driver.rate, driver.channels, driver.block) == (48000.0, 2, 768)
-    heard = listen(driver, Stream(driver.rate, channels=2, method=Upper()))
+    stats = listen(driver, Stream(driver.rate, channels=2, method=Upper()))
     assert len(played) == 100
     assert all(np.isfinite(block).all() for block in played)
-    assert heard.seconds == pytest.approx(1.6)
-    assert [device.name for device in devices()] == ["Mic", "Speakers"]
+    assert stats.seconds == pytest.approx(1.6)
+    assert [device.name for device in list_devices()] == ["Mic", "Speakers"]
 
 
 def test_devices_that_cannot_be_used_are_told(monkeypatch):
@@ -256,11 +257,11 @@ def test_devices_that_cannot_be_used_are_told(monkeypatch):
 
 
 def test_a_missing_library_of_the_system_is_told(monkeypatch):
-    from unmingle.apps.audio import _drivers
+    from unmingle.apps.audio import sound_devices
 
     def missing(module, extra):
         raise OSError("PortAudio library not found")
 
-    monkeypatch.setattr(_drivers, "require", missing)
+    monkeypatch.setattr(sound_devices, "require", missing)
     with pytest.raises(ValueError, match="finds no library PortAudio; install it"):
-        devices()
+        list_devices()

@@ -10,14 +10,15 @@ import soundfile
 from PIL import Image
 from sounds import RATE, Upper, stem, tones, write_sound
 
-from unmingle.apps.audio import report_page, separate_file, write_report
+from unmingle.apps.audio import Outputs, Settings, separate
+from unmingle.apps.audio.report import report_page
 from unmingle.media import read_sound
 
 
-def separated(folder, samples, rate=RATE, **options):
+def separated(folder, samples, rate=RATE, report=True):
     song = write_sound(folder / "song & dance.wav", samples, rate)
-    stems = {name: folder / f"{name}.wav" for name in ("voice", "music")}
-    return separate_file(song, stems, method=Upper(), excerpt=True, **options)
+    (found,) = separate(song, Outputs(folder / "stems", "wav", report=report), Settings(Upper())).songs
+    return found
 
 
 def players(page):
@@ -41,7 +42,7 @@ def test_players_hold_the_excerpt(tmp_path):
     sounds = players(report_page(found))
     assert list(sounds) == ["mixture", "voice", "music"]
     start = round(found.excerpt.start * RATE)
-    parts = {"mixture": stem(found.source), **{name: stem(path) for name, path in found.written.items()}}
+    parts = {"mixture": stem(found.source), **{name: stem(found.written[name]) for name in ("voice", "music")}}
     for name, (kind, content) in sounds.items():
         sound, expected = heard(tmp_path, kind, content), parts[name][start : start + 20 * RATE]
         assert sound.rate == RATE
@@ -92,7 +93,7 @@ def test_words_tell_what_is_heard(tmp_path):
     ids=["8 kHz", "96 kHz", "6 channels", "silent", "1 sample", "odd rate"],
 )
 def test_every_song_has_a_page(tmp_path, samples, rate, kind):
-    page = write_report(separated(tmp_path, samples, rate), tmp_path / "song.html").read_text(encoding="utf-8")
+    page = separated(tmp_path, samples, rate).written["report"].read_text(encoding="utf-8")
     assert "Below is the whole song." in page
     assert {kind for kind, _ in players(page).values()} == {kind}
     sound = soundfile.read(BytesIO(players(page)["mixture"][1]), always_2d=True)[0]
@@ -103,12 +104,11 @@ def test_every_song_has_a_page(tmp_path, samples, rate, kind):
 def test_a_song_that_ends_early_says_so(tmp_path):
     song = write_sound(tmp_path / "song.wav", tones(3.0))
     song.write_bytes(song.read_bytes()[:100_000])
-    found = separate_file(song, {"voice": tmp_path / "voice.wav"}, method=Upper(), excerpt=True)
-    assert "The song ends early: song.wav is cut off or damaged" in report_page(found)
+    found = separate(song, Outputs(tmp_path / "stems", report=True), Settings(Upper()))
+    assert "The song ends early: song.wav is cut off or damaged" in report_page(found.songs[0])
+    assert found.warnings == [str(found.songs[0].incomplete)]
 
 
 def test_a_page_needs_an_excerpt(tmp_path):
-    song = write_sound(tmp_path / "song.wav", tones(1.0))
-    found = separate_file(song, {"voice": tmp_path / "voice.wav"}, method=Upper())
-    with pytest.raises(ValueError, match="separate the file with excerpt=True"):
-        report_page(found)
+    with pytest.raises(ValueError, match="separate the song with report=True"):
+        report_page(separated(tmp_path, tones(1.0), report=False))

@@ -4,9 +4,10 @@ import pytest
 import unmingle
 from unmingle import synth
 from unmingle.apps import audio
-from unmingle.apps.audio._spectra import START, Spectra
+from unmingle.apps.audio.nonnegative import LESSONS, Adaptive, Spectra, penalties_at_level_one
 
-BINS, BATCH, SOUNDS = 200, 8, 4
+BINS, BATCH, SOUNDS = 200, LESSONS.frames, 4
+START = LESSONS.start
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def off(found, truth):
 def test_music_and_voice_are_told_from_the_start_on_and_after_a_change(rng):
     lengths = (300, 600)
     music, voice = made(rng, *lengths)
-    parts = audio.Adaptive(10).parts(music + voice)
+    parts = Adaptive(10).parts(music + voice)
     for last in (START, sum(lengths[:1]), sum(lengths)):
         some = slice(last - 3 * BATCH, last)
         assert off(parts.music[some], music[some]) < 0.3
@@ -38,9 +39,9 @@ def test_music_and_voice_are_told_from_the_start_on_and_after_a_change(rng):
 
 def test_there_are_never_more_spectra_than_wanted_and_the_start_is_forgotten(rng):
     frames, spectra = sum(made(rng, 2 * START)), Spectra.none(BINS)
-    method = audio.Adaptive(5)
+    penalties = penalties_at_level_one(LESSONS.sigma, LESSONS.window)
     for i in range(0, len(frames), BATCH):
-        spectra.learn(frames[i : i + BATCH], 5, method._penalties)
+        spectra = spectra.learn(frames[i : i + BATCH], 5, penalties)
         assert len(spectra.components) == min(i // 2 + BATCH // 2, 5)
         assert len(spectra.first) == (i + BATCH if i + BATCH < START else 0)
 
@@ -51,13 +52,13 @@ def test_frames_that_are_silent_or_nearly_so_do_no_harm(rng):
     frames[1::2] = 0
     frames[: 2 * BATCH] *= np.float32(1e-38)
     music[1::2] = 0
-    found = audio.Adaptive(10).parts(frames).music[-6 * BATCH :]
+    found = Adaptive(10).parts(frames).music[-6 * BATCH :]
     assert off(found, music[-6 * BATCH :]) < 0.3
 
 
 def test_a_voice_is_heard_after_eight_frames():
     song = synth.song(4.0, random_state=0)
-    voice = audio.separate(song.mixture, song.rate, method="adapt", high_pass=None).voice
+    voice = audio.split(song.mixture, song.rate, method="adapt", high_pass=None).voice
     hop = audio.Stream(song.rate).frames.hop
     assert not voice[: 4 * hop].any()
     assert np.abs(voice[8 * hop : 30 * hop]).max() > 0.01
@@ -66,16 +67,16 @@ def test_a_voice_is_heard_after_eight_frames():
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda state: state["spectra"].update(weight=START - 1.0), "frames of the start"),
-        (lambda state: state.update(n_components=1), "at most 1 spectra"),
+        (lambda content: content["memory"]["spectra"].update(weight=START - 1.0), "frames of the start"),
+        (lambda content: content["network"].update(n_components=1), "at most 1 spectra"),
     ],
 )
 def test_spectra_that_do_not_fit_are_refused(tmp_path, spoil, message):
     song = synth.song(4.0, random_state=0)
-    stream = audio.Stream(song.rate, method=audio.Adaptive(3))
+    stream = audio.Stream(song.rate, method=Adaptive(3))
     stream.push(song.mixture)
     content = stream._to_store()
-    spoil(content["state"])
+    spoil(content)
     unmingle.store.save(tmp_path / "bad.safetensors", "AudioStream", content)
     with pytest.raises(unmingle.store.StoreError, match=message):
         unmingle.load(tmp_path / "bad.safetensors")

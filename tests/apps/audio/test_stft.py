@@ -2,9 +2,14 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from unmingle.apps.audio._stft import BINS, Analysis, Frames, Synthesis
+from unmingle.apps.audio.stft import BINS, Frames, Transform
 
 RATES = (8000, 11025, 16000, 44100, 96000)
+
+
+def spectra_of(transform, sound):
+    signal = np.concatenate([transform.silence_before(), sound])
+    return transform.analyse(signal, transform.count(signal))
 
 
 @pytest.mark.parametrize("low_latency", [False, True])
@@ -12,9 +17,8 @@ RATES = (8000, 11025, 16000, 44100, 96000)
 def test_frames_add_up_to_the_sound(rate, low_latency, rng):
     frames = Frames.of(rate, low_latency=low_latency)
     sound = rng.standard_normal((5 * frames.window, 2))
-    analysis, synthesis = Analysis(frames, 2, float), Synthesis(frames, 2, float)
-    back = synthesis.push(analysis.push(sound))
-    late = frames.span - frames.hop
+    late, transform = frames.span - frames.hop, Transform.of(frames, 2, float)
+    _, back = transform.synthesise(transform.silence(late), spectra_of(transform, sound))
     np.testing.assert_allclose(back[late:], sound[: len(back) - late], atol=1e-12)
     assert len(back) >= len(sound) - frames.hop
 
@@ -23,18 +27,26 @@ def test_frames_add_up_to_the_sound(rate, low_latency, rng):
 def test_blocks_of_any_length_make_the_same_frames(low_latency, rng):
     frames = Frames.of(16000, low_latency=low_latency)
     sound = rng.standard_normal((3000, 1))
-    whole = Analysis(frames, 1, float).push(sound)
-    analysis, synthesis, at_once = Analysis(frames, 1, float), Synthesis(frames, 1, float), Synthesis(frames, 1, float)
-    blocks = [analysis.push(sound[i : i + 77]) for i in range(0, 3000, 77)]
+    transform = Transform.of(frames, 1, float)
+    whole, signal, blocks = spectra_of(transform, sound), transform.silence_before(), []
+    for i in range(0, 3000, 77):
+        signal = np.concatenate([signal, sound[i : i + 77]])
+        count = transform.count(signal)
+        blocks.append(transform.analyse(signal, count))
+        signal = signal[count * frames.hop :]
     np.testing.assert_array_equal(np.concatenate(blocks), whole)
-    pieces = np.concatenate([synthesis.push(block) for block in blocks])
-    np.testing.assert_allclose(pieces, at_once.push(whole), atol=1e-14)
+    tail, pieces = transform.silence(frames.span - frames.hop), []
+    _, at_once = transform.synthesise(tail, whole)
+    for block in blocks:
+        tail, piece = transform.synthesise(tail, block)
+        pieces.append(piece)
+    np.testing.assert_allclose(np.concatenate(pieces), at_once, atol=1e-14)
 
 
 def test_spectra_are_those_of_scipy(rng):
     frames = Frames.of(16000)
     sound = rng.standard_normal(4096)
-    ours = Analysis(frames, 1, float).push(sound[:, None])[:, 0]
+    ours = spectra_of(Transform.of(frames, 1, float), sound[:, None])[:, 0]
     padded = np.concatenate([np.zeros(768), sound])
     theirs = signal.ShortTimeFFT(signal.get_window("hann", 1024), 256, 16000).stft(padded, p0=2, p1=2 + len(ours))
     np.testing.assert_allclose(np.abs(ours), np.abs(theirs.T), atol=1e-9)

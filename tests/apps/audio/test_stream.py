@@ -3,7 +3,12 @@ import pytest
 
 import unmingle
 from unmingle import Encoder, synth
+from unmingle._fields import to_store
 from unmingle.apps import audio
+from unmingle.apps.audio._engine import Engine
+from unmingle.apps.audio._stream import start, step
+from unmingle.apps.audio.networks import Encoded
+from unmingle.apps.audio.nonnegative import Adaptive
 
 RATE = 16000
 
@@ -33,7 +38,7 @@ def encoder():
 
 @pytest.fixture(params=["adapt", "encoder"])
 def make(request, encoder):
-    return lambda: audio.Encoded(encoder) if request.param == "encoder" else audio.Adaptive(n_components=5)
+    return lambda: Encoded(encoder) if request.param == "encoder" else Adaptive(n_components=5)
 
 
 def played(stream, sound, block):
@@ -47,7 +52,7 @@ def played(stream, sound, block):
 @pytest.mark.parametrize("block", [1, 100, 256, 4096])
 def test_a_stream_is_the_same_as_offline(song, make, block, low_latency):
     sound = song[: 2 * RATE] if block == 1 else song
-    whole = audio.separate(sound, RATE, method=make(), low_latency=low_latency)
+    whole = audio.split(sound, RATE, method=make(), low_latency=low_latency)
     stems = played(audio.Stream(RATE, method=make(), low_latency=low_latency), sound, block)
     np.testing.assert_allclose(stems.voice, whole.voice, atol=1e-6)
     np.testing.assert_allclose(stems.voice + stems.music, sound, atol=1e-6)
@@ -97,11 +102,11 @@ def test_after_a_flush_everything_begins_anew(song, make):
 
 def test_channels_share_one_mask(song, make):
     stereo = np.stack([song, 0.25 * song[::-1]], axis=1)
-    stems = audio.separate(stereo, RATE, method=make())
-    swapped = audio.separate(stereo[:, ::-1], RATE, method=make())
+    stems = audio.split(stereo, RATE, method=make())
+    swapped = audio.split(stereo[:, ::-1], RATE, method=make())
     np.testing.assert_allclose(stems.voice, swapped.voice[:, ::-1], atol=1e-6)
-    twice = audio.separate(np.stack([song, song], axis=1), RATE, method=make())
-    np.testing.assert_allclose(twice.voice[:, 0], audio.separate(song, RATE, method=make()).voice, atol=1e-5)
+    twice = audio.split(np.stack([song, song], axis=1), RATE, method=make())
+    np.testing.assert_allclose(twice.voice[:, 0], audio.split(song, RATE, method=make()).voice, atol=1e-5)
 
 
 @pytest.mark.parametrize("method", ["pcp", "proximal", "nmf"])
@@ -119,10 +124,54 @@ def test_a_block_of_other_channels_or_with_nan_is_refused():
 
 
 def test_a_stream_whose_buffers_do_not_fit_is_refused(song, tmp_path):
-    stream = audio.Stream(RATE, method=audio.Adaptive(n_components=3))
+    stream = audio.Stream(RATE, method=Adaptive(n_components=3))
     stream.push(song[:5000])
     content = stream._to_store()
-    content["held"] = content["held"][:10]
+    content["state"]["engine"]["held"] = content["state"]["engine"]["held"][:10]
     unmingle.store.save(tmp_path / "bad.safetensors", "AudioStream", content)
     with pytest.raises(unmingle.store.StoreError, match="does not hold"):
         unmingle.load(tmp_path / "bad.safetensors")
+
+
+class Fragile(Everything):
+    """Fails when it is told to, in the middle of its work."""
+
+    fails = False
+
+    def parts(self, magnitudes):
+        if self.fails:
+            raise RuntimeError("no more")
+        return super().parts(magnitudes)
+
+
+def test_a_block_that_fails_leaves_the_stream_as_it_was(song):
+    method = Fragile()
+    stream, other = (audio.Stream(RATE, method=method) for _ in range(2))
+    for each in (stream, other):
+        each.push(song[:5000])
+    method.fails = True
+    with pytest.raises(RuntimeError, match="no more"):
+        stream.push(song[5000:9000])
+    method.fails = False
+    np.testing.assert_array_equal(stream.push(song[5000:]).voice, other.push(song[5000:]).voice)
+
+
+def test_a_state_is_a_value_from_which_a_stream_goes_on_again_and_again(song, make):
+    engine = Engine.of(make(), RATE, 1, np.float32, "auto")
+    samples = song[:, None].astype(np.float32)
+    state, _ = step(engine, start(engine), samples[: 2 * RATE])
+    (once, first), (twice, second) = (step(engine, state, samples[2 * RATE : 3 * RATE]) for _ in range(2))
+    np.testing.assert_array_equal(first.voice, second.voice)
+    for one, other in zip(to_store(once).values(), to_store(twice).values(), strict=True):
+        np.testing.assert_equal(one, other)
+
+
+def test_music_that_was_learnt_stays_known_and_the_method_given_stays_as_it_was(song):
+    method = Adaptive(n_components=3)
+    stream = audio.Stream(RATE, method=method)
+    stream.learn_music(song[:RATE])
+    learnt = stream.method.music
+    played(stream, song, 4000)
+    assert stream.method.music is learnt
+    assert len(learnt) == 3
+    assert method.music is None

@@ -1,62 +1,58 @@
-"""Songs: voice and music, from a file or as a stream."""
+"""Songs: voice and music, from files, from samples or as a stream."""
 
-from ._adapt import Adaptive
-from ._drivers import Device, Loopback, SoundCard, devices
-from ._encoder import Encoded
-from ._engine import Stems, magnitudes
-from ._exact import ExactProximal, ExactPursuit
-from ._excerpt import Excerpt
-from ._factors import RepeatedSpectra
-from ._files import STEMS, SeparatedSong, separate_file
-from ._ideal import Ideal
-from ._learned import SHIPPED, VoiceModel, shipped, shipped_path
-from ._live import Driver, Heard, Session, listen
-from ._masks import binary, wiener
-from ._method import Method, Parts
-from ._methods import METHODS, NAMES, as_method
-from ._plan import PlannedSong, plan_songs
-from ._report import report_page, write_report
-from ._separate import separate
-from ._spectrogram import spectrograms
-from ._stream import Stream
+from typing import TYPE_CHECKING
+
+from ..._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from ._engine import Stems as Stems
+    from ._live import LiveStats as LiveStats
+    from ._live import listen as listen
+    from ._split import split as split
+    from ._stream import Stream as Stream
+    from .method import Method as Method
+    from .method import Parts as Parts
+    from .networks import VoiceModel as VoiceModel
+    from .settings import Outputs as Outputs
+    from .settings import Settings as Settings
+    from .songs import Result as Result
+    from .songs import separate as separate
+    from .sound_devices import Loopback as Loopback
+    from .sound_devices import SoundCard as SoundCard
 
 __all__ = [
-    "METHODS",
-    "NAMES",
-    "SHIPPED",
-    "STEMS",
-    "Adaptive",
-    "Device",
-    "Driver",
-    "Encoded",
-    "ExactProximal",
-    "ExactPursuit",
-    "Excerpt",
-    "Heard",
-    "Ideal",
+    "LiveStats",
     "Loopback",
     "Method",
+    "Outputs",
     "Parts",
-    "PlannedSong",
-    "RepeatedSpectra",
-    "SeparatedSong",
-    "Session",
+    "Result",
+    "Settings",
     "SoundCard",
     "Stems",
     "Stream",
     "VoiceModel",
-    "as_method",
-    "binary",
-    "devices",
     "listen",
-    "magnitudes",
-    "plan_songs",
-    "report_page",
     "separate",
-    "separate_file",
-    "shipped",
-    "shipped_path",
-    "spectrograms",
-    "wiener",
-    "write_report",
+    "split",
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "LiveStats": "_live",
+        "Loopback": "sound_devices",
+        "Method": "method",
+        "Outputs": "settings",
+        "Parts": "method",
+        "Result": "songs",
+        "Settings": "settings",
+        "SoundCard": "sound_devices",
+        "Stems": "_engine",
+        "Stream": "_stream",
+        "VoiceModel": "networks",
+        "listen": "_live",
+        "separate": "songs",
+        "split": "_split",
+    },
+)

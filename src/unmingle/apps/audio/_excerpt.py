@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._types import AnyArray
+from ..._types import Array
 
 LENGTH = 20.0
 """Seconds of an excerpt."""
@@ -19,8 +19,8 @@ class Excerpt(NamedTuple):
     start: float
     """Seconds from the beginning of the song."""
     rate: int
-    voice: AnyArray
-    music: AnyArray
+    voice: Array
+    music: Array
     whole: bool
     """Whether it is the whole song."""
 
@@ -30,7 +30,7 @@ class Excerpt(NamedTuple):
         return len(self.voice) / self.rate
 
 
-class Strongest:
+class LoudestExcerpt:
     """Finds the 20 seconds with most energy of the voice, to half a second, in stems that come block by block.
 
     Memory is that of two excerpts, however long the song is.
@@ -39,11 +39,11 @@ class Strongest:
     def __init__(self, rate: int, channels: int) -> None:
         self._rate, self._size = rate, max(1, round(rate * LENGTH / _PIECES))
         self._waiting = np.zeros((2, 0, channels), np.float32)
-        self._last: deque[tuple[float, AnyArray]] = deque(maxlen=_PIECES)
-        self._best: list[AnyArray] = []
+        self._last: deque[tuple[float, Array]] = deque(maxlen=_PIECES)
+        self._best: list[Array] = []
         self._most, self._first, self._taken = -1.0, 0, 0
 
-    def add(self, voice: AnyArray, music: AnyArray) -> None:
+    def add(self, voice: Array, music: Array) -> None:
         """Take in the next samples of both stems."""
         waiting = np.concatenate([self._waiting, np.stack([voice, music])], axis=1)
         while waiting.shape[1] >= self._size:
@@ -60,7 +60,7 @@ class Strongest:
         voice, music = np.concatenate(self._best, axis=1)
         return Excerpt(self._first * self._size / self._rate, self._rate, voice, music, self._taken <= _PIECES)
 
-    def _take(self, piece: AnyArray) -> None:
+    def _take(self, piece: Array) -> None:
         self._taken += 1
         self._last.append((energy(piece[0]), piece))
         if len(self._last) == _PIECES:
@@ -70,6 +70,6 @@ class Strongest:
                 self._best = [kept for _, kept in self._last]
 
 
-def energy(samples: AnyArray) -> float:
+def energy(samples: Array) -> float:
     """Sum of squares of samples (n, channels), in double precision and without a copy."""
     return float(np.einsum("ij,ij->", samples, samples, dtype=np.float64))

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
-from copy import deepcopy
+from copy import copy
 from dataclasses import dataclass
 from math import ceil
 from threading import Condition, Thread
@@ -11,18 +11,25 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..._types import AnyArray
+from ..._types import Float32Array
 from ..._validation import check_choice
-from ._files import STEMS
-from ._ring import Ring
 from ._stream import Stream
+from .settings import STEMS
 
-_ROOM = 1.0
-"""Seconds of sound that may wait on either side."""
-_REMEMBERED = 2**16
-"""Hops whose times are kept: the last 17 minutes."""
-_WARM_UP = 2.0
-"""Seconds of noise that are separated beforehand, so that all is compiled when the sound comes."""
+
+@dataclass(frozen=True)
+class LiveLimits:
+    """How long live sound may wait, and what is kept of it."""
+
+    room: float = 1.0
+    """Seconds of sound that may wait on either side."""
+    remembered: int = 2**16
+    """Hops whose times are kept: the last 17 minutes."""
+    warm_up: float = 2.0
+    """Seconds of noise that are separated beforehand, so that all is compiled when the sound comes."""
+
+
+LIMITS = LiveLimits()
 
 
 class Driver(Protocol):
@@ -38,13 +45,13 @@ class Driver(Protocol):
 
 
 @dataclass(frozen=True)
-class Heard:
+class LiveStats:
     """How a live session went."""
 
     seconds: float
     """Length of the sound that came."""
     latency: int
-    """Samples from what came to what was heard, the sound card aside."""
+    """Samples from what came to what was heard, without what the sound card adds."""
     hops: int
     """Frames that were separated."""
     late: int
@@ -64,8 +71,7 @@ class Heard:
     rate: float
     interrupted: bool = False
 
-    @property
-    def card_(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """The session in plain values; times of hops are in milliseconds."""
         times = {"p50": self.median, "p99": self.p99, "max": self.longest, "length": self.hop}
         return {
@@ -79,8 +85,7 @@ class Heard:
             "interrupted": self.interrupted,
         }
 
-    @property
-    def facts(self) -> dict[str, str]:
+    def summary_text(self) -> dict[str, str]:
         """The session in words, each line with its name."""
         last = 1000 * self.hop
         return {
@@ -92,7 +97,9 @@ class Heard:
         }
 
 
-def listen(driver: Driver, stream: Stream, *, hear: str = "voice", ready: Callable[[], None] | None = None) -> Heard:
+def listen(
+    driver: Driver, stream: Stream, *, hear: str = "voice", ready: Callable[[], None] | None = None
+) -> LiveStats:
     """Separate what a driver brings, and let it play one of the stems, until the sound ends or someone interrupts.
 
     The driver's callback only copies samples into a ring and out of another one; a thread of its own separates a hop at
@@ -111,7 +118,7 @@ def listen(driver: Driver, stream: Stream, *, hear: str = "voice", ready: Callab
 
     Returns
     -------
-    Heard
+    LiveStats
         How it went: gaps, and how long hops took.
 
     Examples
@@ -119,8 +126,8 @@ def listen(driver: Driver, stream: Stream, *, hear: str = "voice", ready: Callab
     >>> from unmingle.apps.audio import Loopback
     >>> noise = np.random.default_rng(0).uniform(-0.5, 0.5, 32000)
     >>> driver = Loopback(noise, 16000, paced=False)
-    >>> heard = listen(driver, Stream(16000), hear="music")
-    >>> heard.underruns, heard.overruns
+    >>> stats = listen(driver, Stream(16000), hear="music")
+    >>> stats.underruns, stats.overruns
     (0, 0)
     """
     check_choice(hear, "hear", STEMS)
@@ -141,15 +148,60 @@ def listen(driver: Driver, stream: Stream, *, hear: str = "voice", ready: Callab
         interrupted = True
     if session.error is not None:
         raise session.error
-    return session.heard(interrupted)
+    return session.stats(interrupted)
 
 
 def warm_up(stream: Stream) -> None:
     """Let a copy of the stream separate some noise: compiling takes longer than a hop lasts."""
-    copy, hop = deepcopy(stream), stream.frames.hop
+    other, hop = copy(stream), stream.frames.hop
     noise = np.random.default_rng(0).uniform(-0.1, 0.1, (hop, stream.channels)).astype(np.float32)
-    for _ in range(ceil(_WARM_UP * stream.rate / hop)):
-        copy.push(noise)
+    for _ in range(ceil(LIMITS.warm_up * stream.rate / hop)):
+        other.push(noise)
+
+
+class Ring:
+    """Holds samples up to a number of them (n, channels); one thread writes, another one reads, and neither waits.
+
+    Each side moves a count of its own only: samples that were written and samples that were read.
+    """
+
+    def __init__(self, capacity: int, channels: int) -> None:
+        self._samples = np.zeros((capacity, channels), np.float32)
+        self._written, self._read = 0, 0
+
+    def __len__(self) -> int:
+        return self._written - self._read
+
+    def write(self, block: Float32Array) -> int:
+        """Add samples, and return how many had room."""
+        count = min(len(block), len(self._samples) - len(self))
+        first, rest = self._places(self._written, count)
+        self._samples[first] = block[: first.stop - first.start]
+        self._samples[rest] = block[first.stop - first.start : count]
+        self._written += count
+        return count
+
+    def read_into(self, out: Float32Array) -> int:
+        """Fill an array with the samples that have waited longest, and return how many there were."""
+        count = min(len(out), len(self))
+        first, rest = self._places(self._read, count)
+        out[: first.stop - first.start] = self._samples[first]
+        out[first.stop - first.start : count] = self._samples[rest]
+        self._read += count
+        return count
+
+    def skip(self, count: int) -> int:
+        """Drop the samples that have waited longest, and return how many there were."""
+        count = min(count, len(self))
+        self._read += count
+        return count
+
+    def _places(self, start: int, count: int) -> tuple[slice, slice]:
+        """Where samples lie: up to the end, and on from the beginning."""
+        capacity = len(self._samples)
+        place = start % capacity
+        before = min(count, capacity - place)
+        return slice(place, place + before), slice(0, count - before)
 
 
 class Session:
@@ -163,13 +215,13 @@ class Session:
 
     def __init__(self, stream: Stream, block: int, stem: int) -> None:
         self._stream, self._hop, self._stem = stream, stream.frames.hop, stem
-        room = ceil(_ROOM * stream.rate) + block + self._hop
+        room = ceil(LIMITS.room * stream.rate) + block + self._hop
         self._incoming, self._outgoing = (Ring(room, stream.channels) for _ in range(2))
         self.latency = stream.latency + block + self._hop
         self._outgoing.write(np.zeros((block + self._hop, stream.channels), np.float32))
         self._owed, self._came, self._ended, self._busy = 0, 0, False, False
         self._underruns, self._overruns, self._hops, self._late, self._longest = 0, 0, 0, 0, 0.0
-        self._times: deque[float] = deque(maxlen=_REMEMBERED)
+        self._times: deque[float] = deque(maxlen=LIMITS.remembered)
         self._news = Condition()
         self._worker = Thread(target=self._work, name="unmingle-live", daemon=True)
         self.error: Exception | None = None
@@ -184,7 +236,7 @@ class Session:
             self._news.notify_all()
         self._worker.join()
 
-    def exchange(self, incoming: AnyArray, outgoing: AnyArray) -> bool:
+    def exchange(self, incoming: Float32Array, outgoing: Float32Array) -> bool:
         """Take a block in and fill another one with what is ready; True to go on. It only copies.
 
         Samples that come too late to be played are passed over, so that the latency stays.
@@ -231,7 +283,7 @@ class Session:
                     self._news.notify_all()
                 return
 
-    def _separate(self, block: AnyArray) -> None:
+    def _separate(self, block: Float32Array) -> None:
         self._incoming.read_into(block)
         begun = perf_counter()
         stems = self._stream.push(block)
@@ -242,11 +294,11 @@ class Session:
         self._late += spent > self._hop / self._stream.rate
         self._longest = max(self._longest, spent)
 
-    def heard(self, interrupted: bool = False) -> Heard:
+    def stats(self, interrupted: bool = False) -> LiveStats:
         """How it went so far."""
         median, p99 = np.quantile(self._times, [0.5, 0.99]).tolist() if self._times else (0.0, 0.0)
         rate = self._stream.rate
-        return Heard(
+        return LiveStats(
             seconds=self._came / rate,
             latency=self.latency,
             hops=self._hops,

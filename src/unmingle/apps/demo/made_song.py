@@ -12,7 +12,8 @@ from ...metrics import nsdr
 from ...report.pictures import image, picture_rows
 from ...report.pieces import figure, heading, paragraph, player
 from ...synth import Song, song
-from ..audio import Stems, separate, spectrograms
+from ..audio import Stems, split
+from ..audio.report import spectrograms
 
 _SECONDS = 8.0
 """Length of the song."""
@@ -32,9 +33,9 @@ class SongDemo:
 def separate_song(seed: int) -> SongDemo:
     """Make the song and separate it; nothing is trained."""
     made = song(_SECONDS, random_state=seed)
-    separate(made.mixture[: made.rate], made.rate, method="pcp")  # compiles what is not compiled yet
+    split(made.mixture[: made.rate], made.rate, method="pcp")  # compiles what is not compiled yet
     begin = perf_counter()
-    stems = separate(made.mixture, made.rate, method="pcp")
+    stems = split(made.mixture, made.rate, method="pcp")
     seconds = perf_counter() - begin
     voice, music = nsdr(np.stack([made.voice, made.music]), np.stack(stems), made.mixture)
     return SongDemo(made, stems, (float(voice), float(music)), seconds)

@@ -26,9 +26,10 @@ class Loaded(NamedTuple):
 
 def path_of(model: Path) -> Path:
     """The file of a model, which may also go by a name that unmingle knows."""
-    from ...apps.audio import SHIPPED, shipped_path
+    from ...apps.audio.networks import path_of_shipped
+    from ...apps.audio.settings import SHIPPED
 
-    return shipped_path(model.name) if str(model) in SHIPPED and not model.exists() else model
+    return path_of_shipped(model.name) if str(model) in SHIPPED and not model.exists() else model
 
 
 def load_encoder(path: Path, n_layers: int | None) -> Loaded:
@@ -122,18 +123,3 @@ def encoder_facts(figures: Mapping[str, Any]) -> dict[str, str]:
         moved = f"moved the layers from Algorithm 1 by {figures['departure']:.2g} times their size"
         facts["training"] = moved if figures["departure"] else "none, the layers are those of Algorithm 1"
     return facts
-
-
-def load_voice_method(path: Path) -> Any:
-    """Load what tells voice from music: a network of `unmingle train audio`, of single frames, or that of a stream."""
-    from ...apps.audio import Encoded, Stream, VoiceModel
-
-    model = load(path)
-    network = getattr(model, "encoder_", model)
-    if isinstance(network, Encoder):
-        return Encoded(network)
-    if isinstance(model, Stream):
-        return model.method
-    if not isinstance(model, VoiceModel):
-        raise ValueError(f"{path} holds a {type(model).__name__}; expected a network from unmingle train audio.")
-    return model

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from stems import RATE, write_stems
 
-from unmingle.apps.audio.training import Front, Level, Mixer, Mixing, StemFiles, StemPair, find_stems
+from unmingle.apps.audio.networks import Front
+from unmingle.apps.audio.stft import Level
+from unmingle.apps.audio.training.mixing import Mixer, Mixing
+from unmingle.apps.audio.training.stems import StemFiles, StemPair, find_stems
 from unmingle.kernels.resampling import read_at_speed
 
 SMALL = {"sequences": 4, "frames": 20}
@@ -78,7 +81,7 @@ def test_what_training_sees_tells_the_distance_of_a_masked_mixture(pairs):
     assert np.allclose((mask * (mask * power - 2 * common)).sum((0, 2)) + voice, error, rtol=1e-4)
     assert np.allclose(total - voice, np.square(np.abs(songs.music)).sum((1, 2)), rtol=1e-5)
     heard = np.abs(X[1])
-    assert np.allclose(x[:, 1], Front.neutral().features(heard / Level().push(heard)), rtol=1e-4)
+    assert np.allclose(x[:, 1], Front.neutral().features(heard / Level().step(heard)[1]), rtol=1e-4)
 
 
 def test_no_songs_are_refused():

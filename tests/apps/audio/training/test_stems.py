@@ -5,7 +5,8 @@ import pytest
 import soundfile
 from stems import RATE, write_stems
 
-from unmingle.apps.audio.training import find_stems, folds, read_music
+from unmingle.apps.audio.training.judging import folds
+from unmingle.apps.audio.training.stems import find_stems, read_music
 from unmingle.media import MediaError
 
 

@@ -6,21 +6,19 @@ from stems import write_stems
 
 import unmingle
 from unmingle.apps import audio
-from unmingle.apps.audio.training import (
-    Mixing,
-    Recipe,
-    by_group,
-    find_stems,
+from unmingle.apps.audio.nonnegative import RepeatedSpectra
+from unmingle.apps.audio.training import plain
+from unmingle.apps.audio.training.judging import by_group, mean_nsdr, scores
+from unmingle.apps.audio.training.mixing import Mixing
+from unmingle.apps.audio.training.plain import (
     known_frames,
-    mean_nsdr,
     mixture_frames,
-    scores,
     supervised_encoder,
-    train_voice,
     unsupervised_encoder,
     untrained_encoder,
 )
-from unmingle.apps.audio.training import _plain as plain
+from unmingle.apps.audio.training.stems import find_stems
+from unmingle.apps.audio.training.train import Recipe, train_voice
 
 RECIPE = Recipe(24, 1, 60, step_size=0.01, mixing=Mixing(sequences=4, frames=40))
 
@@ -37,8 +35,7 @@ def trained(pairs):
 
 @pytest.fixture(autouse=True)
 def few_frames(monkeypatch):
-    monkeypatch.setattr(plain, "FRAMES", 150)
-    monkeypatch.setattr(plain, "_BATCHES", 1)
+    monkeypatch.setattr(plain, "PLAIN", plain.PlainNetwork(frames=150, batches=1))
 
 
 def numbers(model):
@@ -79,12 +76,12 @@ def test_networks_are_saved_with_their_cards(pairs, trained, tmp_path, half):
     found = unmingle.load(tmp_path / "voice.safetensors")
     assert found.card_ == trained.card_
     mixture = pairs[0].voice + pairs[0].music
-    ours, theirs = (audio.separate(mixture, 16000, method=model).voice for model in (trained, found))
+    ours, theirs = (audio.split(mixture, 16000, method=model).voice for model in (trained, found))
     assert np.abs(ours - theirs).max() <= (0.02 if half else 0) * np.abs(ours).max()
 
 
 def test_scores_are_weighted_by_length(pairs):
-    found = scores(audio.RepeatedSpectra(4), pairs)
+    found = scores(RepeatedSpectra(4), pairs)
     assert [one.source.name for one in found] == ["anna_1_01", "anna_2_01", "bert_1_01"]
     assert mean_nsdr(found) == pytest.approx(np.mean([one.nsdr for one in found]))  # equally long
     assert by_group(found, "singer")["bert"] == pytest.approx(found[2].nsdr, abs=0.006)

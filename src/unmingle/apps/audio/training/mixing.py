@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...._types import AnyArray
+from ...._types import Float32Array
 from ....kernels.resampling import read_at_speed
-from .._front import Front
-from .._level import Level
-from .._stft import BINS, Frames
-from ._stems import RATE, StemPair
+from ..networks import Front
+from ..stft import BINS, Frames, Spectra, over_level
+from .stems import RATE, StemPair
 
 _FRAMES = Frames.of(RATE)
 _TONES = 7
@@ -47,17 +46,14 @@ class Mixing:
 class SongBatch(NamedTuple):
     """Songs that were made: spectra (sequences, frames, bins)."""
 
-    voice: AnyArray
-    music: AnyArray
+    voice: Spectra
+    music: Spectra
 
-    def frames(self) -> AnyArray:
+    def frames(self) -> Float32Array:
         """Magnitudes of the mixtures over their running levels."""
-        magnitudes = np.abs(self.voice + self.music)
-        for song in magnitudes:
-            song /= Level().push(song).astype(song.dtype)
-        return magnitudes
+        return np.stack([over_level(song) for song in np.abs(self.voice + self.music)])
 
-    def arrays(self, front: Front) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
+    def arrays(self, front: Front) -> tuple[Float32Array, Float32Array, Float32Array, Float32Array, Float32Array]:
         """What `unmingle.learn.MaskBatch` holds."""
         X = self.voice + self.music
         x = np.stack([front.features(song) for song in self.frames()], axis=1)
@@ -76,9 +72,14 @@ class Mixer:
     """
 
     def __init__(
-        self, pairs: Sequence[StemPair], music: Sequence[AnyArray] = (), *, seed: int = 0, mixing: Mixing | None = None,
-        rfft: Callable[[AnyArray], AnyArray] = np.fft.rfft,
-    ) -> None:  # fmt: skip
+        self,
+        pairs: Sequence[StemPair],
+        music: Sequence[Float32Array] = (),
+        *,
+        seed: int = 0,
+        mixing: Mixing | None = None,
+        rfft: Callable[[Float32Array], Spectra] = np.fft.rfft,
+    ) -> None:
         if not pairs:
             raise ValueError("There must be at least one song with voice and music to learn from.")
         self._pairs, self._music, self._seed, self._how = pairs, music, seed, mixing or Mixing()
@@ -104,7 +105,7 @@ class Mixer:
             self._spectra(rng, voices, how.voice_tone, how.gain), self._spectra(rng, musics, how.music_tone, how.gain)
         )
 
-    def _song(self, rng: np.random.Generator, voice: AnyArray, music: AnyArray) -> None:
+    def _song(self, rng: np.random.Generator, voice: Float32Array, music: Float32Array) -> None:
         how, chance = self._how, rng.random()
         pair = _any(rng, _any(rng, self._singers) if self._how.balanced else self._pairs)
         if chance < how.true_pairs + how.shifted_pairs:
@@ -123,14 +124,14 @@ class Mixer:
         if rng.random() < how.silent:
             voice *= np.float32(0.003)
 
-    def _any_music(self, rng: np.random.Generator, out: AnyArray) -> None:
+    def _any_music(self, rng: np.random.Generator, out: Float32Array) -> None:
         if self._music and rng.random() < self._how.other_music:
             source = _any(rng, self._music)
         else:
             source = _any(rng, self._pairs).music
         read_at_speed(source, rng.random(), _ratio(rng, self._how.music_pitch), out)
 
-    def _spectra(self, rng: np.random.Generator, samples: AnyArray, tone: float, gain: float) -> AnyArray:
+    def _spectra(self, rng: np.random.Generator, samples: Float32Array, tone: float, gain: float) -> Spectra:
         """Spectra through an equaliser and with a gain, both by chance."""
         windows = np.lib.stride_tricks.sliding_window_view(samples, _FRAMES.window, axis=1)[:, :: _FRAMES.hop]
         spectra = self._rfft(windows * self._window)
@@ -152,5 +153,5 @@ def _ratio(rng: np.random.Generator, semitones: float) -> float:
     return float(2 ** (rng.uniform(-semitones, semitones) / 12))
 
 
-def _squares(spectra: AnyArray) -> AnyArray:
+def _squares(spectra: Spectra) -> Float32Array:
     return np.asarray(spectra.real**2 + spectra.imag**2)

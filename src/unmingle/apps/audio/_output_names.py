@@ -1,4 +1,4 @@
-"""Which song becomes which files: nothing takes the place of anything else."""
+"""The names of files that come of songs: nothing takes the place of anything else."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,71 +8,47 @@ from pathlib import Path
 
 from ...media import MediaError
 from ...media.sounds import sound_paths
-from ._files import STEMS
+from .settings import Outputs
 
 
 @dataclass(frozen=True)
-class PlannedSong:
+class SongFiles:
     """A song, and the files that are to come of it."""
 
     source: Path
     stems: dict[str, Path]
-    report: Path
+    report: Path | None = None
 
 
-def plan_songs(
-    sources: Iterable[str | PathLike[str]],
-    folder: str | PathLike[str],
-    *,
-    suffix: str = ".flac",
-    stems: Sequence[str] = STEMS,
-) -> list[PlannedSong]:
+def output_names(sources: Iterable[str | PathLike[str]], outputs: Outputs) -> list[SongFiles]:
     """Name the files of many songs: ``folder/song.voice.flac``, ``folder/song.music.flac`` and ``folder/song.html``.
 
     Songs whose names differ in their suffixes only keep these: ``song.wav.voice.flac`` and ``song.mp3.voice.flac``. A
-    song that is given twice counts once.
-
-    Parameters
-    ----------
-    sources : paths
-        Sound files, or folders of them.
-    folder : path
-        Where the stems go.
-    suffix : str
-        Of the stems: ".flac", ".wav", ".mp3", ".ogg" or ".opus".
-    stems : sequence of str
-        "voice", "music" or both.
-
-    Returns
-    -------
-    list of PlannedSong
-
-    Raises
-    ------
-    MediaError
-        Two songs would have the same files, a file would take the place of a song, or a folder holds no sound.
+    song that is given twice counts once. Without a folder no files come of songs.
 
     Examples
     --------
-    >>> for song in plan_songs(["a.wav", "b.mp3"], "out", stems=["voice"]):
+    >>> for song in output_names(["a.wav", "b.mp3"], Outputs("out", stems=["voice"])):
     ...     print(song.stems["voice"].name)
     a.voice.flac
     b.voice.flac
     """
     songs = list({realpath(song): song for song in _expanded(sources)}.values())
-    stated = [song.stem.casefold() for song in songs]
-    names = [song.name if stated.count(stem) > 1 else song.stem for song, stem in zip(songs, stated, strict=True)]
-    place = Path(fspath(folder))
-    plans = [
-        PlannedSong(
+    if outputs.folder is None:
+        return [SongFiles(song, {}) for song in songs]
+    short = [song.stem.casefold() for song in songs]
+    names = [song.name if short.count(stem) > 1 else song.stem for song, stem in zip(songs, short, strict=True)]
+    place = Path(fspath(outputs.folder))
+    planned = [
+        SongFiles(
             song,
-            {stem: place / f"{name}.{stem}{suffix}" for stem in stems},
+            {stem: place / f"{name}.{stem}.{outputs.format}" for stem in outputs.stems},
             place / f"{name}.html",
         )
         for song, name in zip(songs, names, strict=True)
     ]
-    _check_places(plans)
-    return plans
+    _check_places(planned)
+    return planned
 
 
 def _expanded(sources: Iterable[str | PathLike[str]]) -> list[Path]:
@@ -83,11 +59,11 @@ def _expanded(sources: Iterable[str | PathLike[str]]) -> list[Path]:
     return songs
 
 
-def _check_places(plans: Sequence[PlannedSong]) -> None:
-    sources = {_identity(plan.source): plan.source for plan in plans}
+def _check_places(planned: Sequence[SongFiles]) -> None:
+    sources = {_identity(plan.source): plan.source for plan in planned}
     taken: dict[str, Path] = {}
-    for plan in plans:
-        for path in (*plan.stems.values(), plan.report):
+    for plan in planned:
+        for path in (*plan.stems.values(), *([plan.report] if plan.report is not None else [])):
             if (song := sources.get(_identity(path))) is not None:
                 raise MediaError(f"{path}, a result of {plan.source}, would replace the song {song}; write elsewhere.")
             other = taken.setdefault(_identity(path), plan.source)

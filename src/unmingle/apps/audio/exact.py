@@ -5,19 +5,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._types import AnyArray
+from ..._types import Array
 from ...core.decomposition.decompose_matrix import decompose, pursue
 from ...core.decomposition.result import Decomposition
 from ...core.penalties import from_noise, noise_level
-from ._method import Method, Parts
+from .method import Method, Parts
 
 _TOL = 1e-3
 """Relative duality gap that nobody hears: a tenth of it changed the mean score of six training clips by 0.01 dB,
 `python -m lab bench tolerance`."""
-
-
-_MOST = 300
-"""Iterations; spectrograms of songs take 50 to 150."""
+_MOST_ITERATIONS = 300
+"""Spectrograms of songs take 50 to 150."""
 
 
 class _Exact(Method):
@@ -26,7 +24,7 @@ class _Exact(Method):
     def __init__(self, tol: float = _TOL) -> None:
         self.tol = tol
 
-    def parts(self, magnitudes: AnyArray) -> Parts:
+    def parts(self, magnitudes: Array) -> Parts:
         """The parts of a passage; silence has none."""
         if not magnitudes.any():
             return Parts(np.zeros_like(magnitudes), np.zeros_like(magnitudes))
@@ -35,7 +33,7 @@ class _Exact(Method):
             part = self._solve(magnitudes)
         return Parts(part.outliers, part.low_rank)
 
-    def _solve(self, magnitudes: AnyArray) -> Decomposition:
+    def _solve(self, magnitudes: Array) -> Decomposition:
         raise NotImplementedError
 
 
@@ -45,8 +43,8 @@ class ExactPursuit(_Exact):
     name: ClassVar = "pcp"
     summary: ClassVar = "exact robust PCA of each passage, problem (1)"
 
-    def _solve(self, magnitudes: AnyArray) -> Decomposition:
-        return pursue(magnitudes, tol=self.tol, max_iter=_MOST)
+    def _solve(self, magnitudes: Array) -> Decomposition:
+        return pursue(magnitudes, tol=self.tol, max_iter=_MOST_ITERATIONS)
 
 
 class ExactProximal(_Exact):
@@ -58,7 +56,7 @@ class ExactProximal(_Exact):
     name: ClassVar = "proximal"
     summary: ClassVar = "exact robust PCA of each passage with noise left over, problem (2)"
 
-    def _solve(self, magnitudes: AnyArray) -> Decomposition:
+    def _solve(self, magnitudes: Array) -> Decomposition:
         # lam = lam_* / sqrt(max(n, m)) as in (1)
         level = noise_level(magnitudes, np.random.default_rng(0))
         rank_penalty, outlier_penalty = from_noise(level, *magnitudes.shape)
@@ -67,5 +65,5 @@ class ExactProximal(_Exact):
             rank_penalty=rank_penalty,
             outlier_penalty=outlier_penalty,
             tol=self.tol,
-            max_iter=_MOST,
+            max_iter=_MOST_ITERATIONS,
         )

@@ -2,32 +2,50 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
 
-from ...._types import AnyArray
+from ...._types import Float32Array
 from ...._validation import require
 from ....core.encoder.encoder import Encoder
 from ....core.iterate import Callback
 from ....estimators.robust_nmf import RobustNMF
-from .._engine import magnitudes
-from .._level import Level
-from .._stft import BINS
-from ._mixing import Mixer, Mixing
-from ._stems import RATE, StemPair
+from ..stft import BINS, magnitudes, over_level
+from .mixing import Mixer, Mixing
+from .stems import RATE, StemPair
 
-COMPONENTS, LAYERS = 25, 20
-FRAMES = 3000
-"""Training frames, chosen by chance among those of all mixtures; their number is part of what the penalties mean."""
-RANK_PENALTY, OUTLIER_PENALTY = 8.0, 0.2
-"""Of frames alone. Chosen on training clips of MIR-1K with one singer left out, see `python -m lab audio`."""
-SOURCE_PENALTIES = (20.0, 0.8)
-"""Where training on sources starts from; chosen likewise."""
-STEPS, STEP_SIZE = 1500, 0.1
-_BATCHES = 40
-"""Batches that frames with known sources are taken from."""
+
+@dataclass(frozen=True)
+class PlainNetwork:
+    """The paper's network and its training; penalties are ours, see `python -m lab audio`.
+
+    Penalties were chosen on training clips of MIR-1K with one of the two singers left out.
+    """
+
+    n_components: int = 25
+    """Spectra, as in the paper."""
+    n_layers: int = 20
+    """Tied layers, as in the paper."""
+    frames: int = 3000
+    """Training frames, chosen by chance among those of all mixtures; what penalties mean depends on their number."""
+    rank_penalty: float = 8.0
+    """lam_* of frames alone."""
+    outlier_penalty: float = 0.2
+    """lam of frames alone."""
+    source_penalties: tuple[float, float] = (20.0, 0.8)
+    """lam_* and lam where training on sources starts from."""
+    steps: int = 1500
+    """Training steps, of 64 frames."""
+    step_size: float = 0.1
+    """Of the optimiser."""
+    batches: int = 40
+    """Batches that frames with known sources are taken from."""
+
+
+PLAIN = PlainNetwork()
 _AS_THEY_ARE = Mixing(
     voice_tone=0.0, music_tone=0.0, music_pitch=0.0, gain=0.0, true_pairs=1.0, shifted_pairs=0.0, silent=0.0
 )
@@ -37,12 +55,12 @@ _AS_THEY_ARE = Mixing(
 class KnownFrames(NamedTuple):
     """Frames over their level, and what of them is music and voice: Re(X* A) / |X| and Re(X* V) / |X|, likewise."""
 
-    X: AnyArray
-    music: AnyArray
-    voice: AnyArray
+    X: Float32Array
+    music: Float32Array
+    voice: Float32Array
 
 
-def mixture_frames(songs: Iterable[AnyArray], rate: int = RATE) -> AnyArray:
+def mixture_frames(songs: Iterable[Float32Array], rate: int = RATE) -> Float32Array:
     """Frames (n, bins) of mixtures, over their running level.
 
     Parameters
@@ -52,13 +70,9 @@ def mixture_frames(songs: Iterable[AnyArray], rate: int = RATE) -> AnyArray:
     rate : int
         Samples a second.
     """
-    frames = []
-    for song in songs:
-        heard = magnitudes(song, rate)
-        frames.append(heard / Level().push(heard).astype(heard.dtype))
-    heard = np.concatenate(frames)
-    heard = heard[heard.any(axis=1)]
-    return heard[np.sort(np.random.default_rng(0).permutation(len(heard))[:FRAMES])]
+    frames = np.concatenate([over_level(magnitudes(song, rate)) for song in songs])
+    frames = frames[frames.any(axis=1)]
+    return frames[np.sort(np.random.default_rng(0).permutation(len(frames))[: PLAIN.frames])]
 
 
 def known_frames(pairs: Sequence[StemPair], *, seed: int = 0) -> KnownFrames:
@@ -74,7 +88,7 @@ def known_frames(pairs: Sequence[StemPair], *, seed: int = 0) -> KnownFrames:
     rfft = require("unmingle.learn.masks", "train").rfft
     mixer = Mixer(pairs, seed=seed, mixing=_AS_THEY_ARE, rfft=rfft)
     found = []
-    for number in range(_BATCHES):
+    for number in range(PLAIN.batches):
         songs = mixer.songs(number)
         X, frames = songs.voice + songs.music, songs.frames()
         size = np.maximum(np.abs(X), np.float32(1e-9))
@@ -85,7 +99,7 @@ def known_frames(pairs: Sequence[StemPair], *, seed: int = 0) -> KnownFrames:
 
 
 def untrained_encoder(
-    frames: AnyArray, rank_penalty: float = RANK_PENALTY, outlier_penalty: float = OUTLIER_PENALTY
+    frames: Float32Array, rank_penalty: float = PLAIN.rank_penalty, outlier_penalty: float = PLAIN.outlier_penalty
 ) -> Encoder:
     """Steps of projected gradients, cut off after 20, onto spectra U >= 0 that the frames X tell::
 
@@ -99,19 +113,24 @@ def untrained_encoder(
         lam_* and lam.
     """  # noqa: D400
     model = RobustNMF(
-        COMPONENTS, rank_penalty=rank_penalty, outlier_penalty=outlier_penalty, tol=1e-2, max_iter=200, random_state=0
+        PLAIN.n_components,
+        rank_penalty=rank_penalty,
+        outlier_penalty=outlier_penalty,
+        tol=1e-2,
+        max_iter=200,
+        random_state=0,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(frames)
     return Encoder.from_components(
-        model.components_, rank_penalty=rank_penalty, outlier_penalty=outlier_penalty, n_layers=LAYERS,
+        model.components_, rank_penalty=rank_penalty, outlier_penalty=outlier_penalty, n_layers=PLAIN.n_layers,
         nonnegative_codes=True, nonnegative_outliers=True,
     )  # fmt: skip
 
 
 def unsupervised_encoder(
-    start: Encoder, frames: AnyArray, max_steps: int = STEPS, *, callback: Callback | None = None,
+    start: Encoder, frames: Float32Array, max_steps: int = PLAIN.steps, *, callback: Callback | None = None,
     checkpoint: str | PathLike[str] | None = None, seed: int = 0,
 ) -> Encoder:  # fmt: skip
     """The encoder, its layers trained to make the cost of the frames small.
@@ -131,14 +150,14 @@ def unsupervised_encoder(
     """
     learn = require("unmingle.learn", "train")
     trained: Encoder = learn.train(
-        start, frames, max_steps=max_steps, step_size=STEP_SIZE, random_state=seed, callback=callback,
+        start, frames, max_steps=max_steps, step_size=PLAIN.step_size, random_state=seed, callback=callback,
         checkpoint=checkpoint,
     ).encoder  # fmt: skip
     return trained
 
 
 def supervised_encoder(
-    start: Encoder, frames: KnownFrames, max_steps: int = STEPS, *, callback: Callback | None = None,
+    start: Encoder, frames: KnownFrames, max_steps: int = PLAIN.steps, *, callback: Callback | None = None,
     checkpoint: str | PathLike[str] | None = None, seed: int = 0,
 ) -> Encoder:  # fmt: skip
     """The encoder, trained so that the masked mixture comes near to the voice.
@@ -159,6 +178,6 @@ def supervised_encoder(
     learn = require("unmingle.learn", "train")
     trained: Encoder = learn.train(
         start, frames.X, loss="masked", targets=(frames.music, frames.voice), update_dictionary=True,
-        max_steps=max_steps, step_size=STEP_SIZE, random_state=seed, callback=callback, checkpoint=checkpoint,
+        max_steps=max_steps, step_size=PLAIN.step_size, random_state=seed, callback=callback, checkpoint=checkpoint,
     ).encoder  # fmt: skip
     return trained

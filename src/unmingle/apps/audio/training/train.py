@@ -1,38 +1,38 @@
 """Networks for voices, trained on songs that are made while training goes on."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from hashlib import sha256
-from os import PathLike
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...._types import AnyArray
+from ...._types import Float32Array
 from ...._validation import require
 from ....core.encoder.encoder import Encoder
 from ....core.encoder.sequence import SequenceEncoder
 from ....core.iterate import Callback
-from .._encoder import Encoded
-from .._front import Front
-from .._learned import VoiceModel
-from .._method import Method
-from ._mixing import Mixer, Mixing
-from ._plain import (
-    SOURCE_PENALTIES,
-    STEPS,
+from ..method import Method
+from ..networks import Encoded, Front, VoiceModel
+from ..settings import TrainingSettings
+from .judging import Fold, by_group, folds, mean_nsdr, scores
+from .mixing import Mixer, Mixing
+from .plain import (
+    PLAIN,
     known_frames,
     mixture_frames,
     supervised_encoder,
     unsupervised_encoder,
     untrained_encoder,
 )
-from ._scoring import by_group, mean_nsdr, scores
-from ._stems import StemPair
+from .stems import StemPair, find_stems, read_music
 
-_LOOKED_AT = 8
-"""Batches that tell the usual sizes of features, and from whose frames the first atoms are taken."""
-_FIRST = 10**9
-"""The number of the first of them: no step has it."""
+_SAMPLED_BATCHES = range(10**9, 10**9 + 8)
+"""Numbers of the batches that show the usual sizes of features, and whose frames are the first atoms: no step has
+them."""
 
 
 class Recipe(NamedTuple):
@@ -49,25 +49,30 @@ RECIPES = {"voice": Recipe(512, 1, 26_000), "phone": Recipe(176, 1, 26_000)}
 """By the names of the networks that come with unmingle."""
 
 
-class Prepared(NamedTuple):
+class PreparedSongs(NamedTuple):
     """Songs on their way into a network."""
 
     mixer: Mixer
     front: Front
-    frames: AnyArray
+    frames: Float32Array
     """(n, features): some frames, as the network sees them."""
 
     @classmethod
     def of(
-        cls, pairs: Sequence[StemPair], music: Sequence[AnyArray], mixing: Mixing, seed: int, front: type[Front] = Front
-    ) -> "Prepared":
+        cls,
+        pairs: Sequence[StemPair],
+        music: Sequence[Float32Array],
+        mixing: Mixing,
+        seed: int,
+        front: type[Front] = Front,
+    ) -> "PreparedSongs":
         """All that chance decides comes from the seed."""
         rfft = require("unmingle.learn.masks", "train").rfft
         mixer = Mixer(pairs, music, seed=seed, mixing=mixing, rfft=rfft)
         plain = front.neutral()
         frames = [
             plain.features(song[song.shape[0] // 4 :: 8])
-            for number in range(_FIRST, _FIRST + _LOOKED_AT)
+            for number in _SAMPLED_BATCHES
             for song in mixer.songs(number).frames()
         ]
         heard = np.concatenate(frames)
@@ -82,7 +87,7 @@ class Prepared(NamedTuple):
 
 def train_voice(
     pairs: Sequence[StemPair],
-    music: Sequence[AnyArray] = (),
+    music: Sequence[Float32Array] = (),
     *,
     recipe: Recipe,
     judged: Sequence[StemPair] = (),
@@ -119,7 +124,7 @@ def train_voice(
         Its card tells the recipe.
     """
     learn = require("unmingle.learn", "train")
-    ready = Prepared.of(pairs, music, recipe.mixing, seed)
+    ready = PreparedSongs.of(pairs, music, recipe.mixing, seed)
     start = SequenceEncoder.from_samples(
         ready.frames, n_components=recipe.n_components, n_layers=recipe.n_layers, seed=seed
     )
@@ -143,18 +148,18 @@ def train_voice(
     return trained
 
 
-def data_digest(pairs: Sequence[StemPair], music: Sequence[AnyArray]) -> str:
-    """What tells songs from other songs."""
-    told = sha256()
+def data_digest(pairs: Sequence[StemPair], music: Sequence[Float32Array]) -> str:
+    """A digest of all songs: others have another one."""
+    digest = sha256()
     for pair in pairs:
-        told.update(pair.source.described().encode())
+        digest.update(pair.source.described().encode())
     for piece in music:
-        told.update(piece.data)
-    return told.hexdigest()
+        digest.update(piece.data)
+    return digest.hexdigest()
 
 
 def _card(
-    recipe: Recipe, seed: int, pairs: Sequence[StemPair], music: Sequence[AnyArray], start: SequenceEncoder
+    recipe: Recipe, seed: int, pairs: Sequence[StemPair], music: Sequence[Float32Array], start: SequenceEncoder
 ) -> dict[str, Any]:
     seconds = sum(len(pair.voice) for pair in pairs) / 16000
     return {
@@ -173,28 +178,21 @@ def _card(
 
 def train_network(
     pairs: Sequence[StemPair],
-    music: Sequence[AnyArray] = (),
+    music: Sequence[Float32Array] = (),
+    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - a frozen value
     *,
-    network: str,
-    loss: str = "source",
-    steps: int | None = None,
-    seed: int = 0,
     judged: Sequence[StemPair] = (),
     callback: Callback | None = None,
     checkpoint: str | PathLike[str] | None = None,
-) -> tuple[Any, dict[str, float]]:
-    """Train a network by its name, and tell how well it does on songs left out.
+) -> tuple[VoiceModel | Encoder, dict[str, float]]:
+    """Train a network by its name, and see how well it does on songs left out.
 
     Parameters
     ----------
-    pairs, music, seed, judged, callback, checkpoint
+    pairs, music, judged, callback, checkpoint
         As in `train_voice`.
-    network : {"voice", "phone", "plain"}
-        The best one, a smaller one, or that of the paper.
-    loss : {"source", "unsupervised"}
-        Whether to learn from the sources; "plain" can learn from mixtures alone.
-    steps : int, optional
-        How long, if not as long as the network needs.
+    settings : TrainingSettings
+        Which network, and how it is trained.
 
     Returns
     -------
@@ -203,12 +201,14 @@ def train_network(
     dict of str to float
         NSDR of the songs left out: "mean", and that of each singer; empty if there are none.
     """
-    if network == "plain":
-        trained: Any = _plain(pairs, loss, steps or STEPS, seed, callback, checkpoint)
+    trained: VoiceModel | Encoder
+    seed = settings.seed
+    if settings.network == "plain":
+        trained = _plain(pairs, settings.loss, settings.steps or PLAIN.steps, seed, callback, checkpoint)
         method: Method = Encoded(trained)
     else:
-        recipe = RECIPES[network]
-        recipe = recipe._replace(steps=steps or recipe.steps)
+        recipe = RECIPES[settings.network]
+        recipe = recipe._replace(steps=settings.steps or recipe.steps)
         trained = method = train_voice(
             pairs, music, recipe=recipe, judged=judged, seed=seed, callback=callback, checkpoint=checkpoint
         )
@@ -216,10 +216,82 @@ def train_network(
     return trained, {"mean": round(mean_nsdr(found), 2), **by_group(found, "singer")} if found else {}
 
 
+@dataclass(frozen=True, eq=False)
+class TrainedOnSongs:
+    """A network that was trained on a folder of songs, and written."""
+
+    data: Path
+    model: VoiceModel | Encoder
+    card: dict[str, Any]
+    """What it was trained on, how, and how well it does on songs left out."""
+    written: dict[str, Path]
+
+    def summary(self) -> dict[str, Any]:
+        """The training in plain values."""
+        return {"data": self.data, "card": self.card, **self.written}
+
+
+def train_on_songs(
+    data: str | PathLike[str],
+    out: str | PathLike[str],
+    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - a frozen value
+    *,
+    music: Sequence[str | PathLike[str]] = (),
+    checkpoint: str | PathLike[str] | None = None,
+    watch: Callable[[str], AbstractContextManager[Callback | None]] = lambda title: nullcontext(),
+) -> TrainedOnSongs:
+    """Train a network on a folder of songs and write it; first without some songs, if these are to judge.
+
+    Parameters
+    ----------
+    data : path
+        The folder, as `find_stems` takes it.
+    out : path
+        The ``.safetensors`` file of the network.
+    settings : TrainingSettings
+        Which network, and how it is trained and validated.
+    music : sequence of paths
+        Folders of more music without voice.
+    checkpoint : path, optional
+        A file for unfinished work, from which training goes on; by default ``out`` with ``.training`` behind it.
+    watch : callable, optional
+        Called with a title for each training; gives a context in which its `Progress` is shown.
+    """
+    place, target = Path(fspath(data)), Path(fspath(out))
+    work = target.with_name(f"{target.name}.training") if checkpoint is None else Path(fspath(checkpoint))
+    pairs = [source.read() for source in find_stems(place)]
+    pieces = read_music(music)
+    turns = [*(folds(pairs, settings.validate, settings.seed) if settings.validate else []), Fold("", pairs, [])]
+    works = [work.with_name(f"{work.name}.{turn.name}") if turn.name else work for turn in turns]
+    found: dict[str, Any] = {}
+    for turn, own in zip(turns, works, strict=True):
+        title = f"Training without {turn.name}" if turn.name else f"Training on {place.name}"
+        with watch(title) as advance:
+            model, judged = train_network(
+                turn.kept, pieces, settings, judged=turn.judged, callback=advance, checkpoint=own
+            )
+        found |= {f"nsdr_without_{turn.name}": judged} if turn.name else {}
+    card = {
+        "data": place.name,
+        "network": settings.network,
+        "loss": settings.loss,
+        **getattr(model, "card_", {}),
+        **found,
+    }
+    if isinstance(model, VoiceModel):
+        model.card_ = card
+        model.save(target, half=settings.half)
+    else:
+        model.save(target)
+    for file in works:
+        file.unlink(missing_ok=True)
+    return TrainedOnSongs(place, model, card, {"model": target})
+
+
 def _plain(pairs: Sequence[StemPair], loss: str, steps: int, seed: int, callback: Any, checkpoint: Any) -> Encoder:
     frames = mixture_frames(pair.voice + pair.music for pair in pairs)
     how = {"callback": callback, "checkpoint": checkpoint, "seed": seed}
     if loss == "unsupervised":
         return unsupervised_encoder(untrained_encoder(frames), frames, steps, **how)
-    start = untrained_encoder(frames, *SOURCE_PENALTIES)
+    start = untrained_encoder(frames, *PLAIN.source_penalties)
     return supervised_encoder(start, known_frames(pairs, seed=seed), steps, **how)

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._types import AnyArray
+from ..._types import Float32Array
 from ..._validation import require
 from ...media import open_sound
 from ._live import Session
-from ._samples import as_samples
-from ._stft import Frames
+from .stft import Frames, as_samples
 
 
 class Loopback:
@@ -39,9 +38,9 @@ class Loopback:
     """
 
     def __init__(self, sound: Any, rate: float | None = None, *, paced: bool = True, keep: bool = False) -> None:
-        self._paced, self._keep, self.played = paced, keep, list[AnyArray]()
+        self._paced, self._keep, self.played = paced, keep, list[Float32Array]()
         self._source: Any = nullcontext()
-        self._pieces: Iterable[AnyArray]
+        self._pieces: Iterable[Float32Array]
         if isinstance(sound, str | PathLike):
             self._pieces = self._source = source = open_sound(sound)
             self.rate, self.channels = float(source.rate), source.n_channels
@@ -68,7 +67,7 @@ class Loopback:
                 if not self._paced:
                     session.settle()
 
-    def _blocks(self, latency: int) -> Iterator[AnyArray]:
+    def _blocks(self, latency: int) -> Iterator[Float32Array]:
         held = np.zeros((0, self.channels), np.float32)
         silence = np.zeros((latency, self.channels), np.float32)
         for piece in chain(self._pieces, [silence]):
@@ -80,7 +79,7 @@ class Loopback:
             yield held
 
 
-class Device(NamedTuple):
+class SoundDevice(NamedTuple):
     """A device for sound."""
 
     number: int
@@ -93,15 +92,15 @@ class Device(NamedTuple):
     """Samples a second, unless asked otherwise."""
 
 
-def devices() -> list[Device]:
+def list_devices() -> list[SoundDevice]:
     """The devices for sound of this computer.
 
     Returns
     -------
-    list of Device
+    list of SoundDevice
     """
     return [
-        Device(
+        SoundDevice(
             number, str(found["name"]), int(found["max_input_channels"]), int(found["max_output_channels"]),
             float(found["default_samplerate"]),
         )
@@ -140,7 +139,7 @@ class SoundCard:
         """Let the sound card call, until the session ends or an interrupt comes."""
         over = Event()
 
-        def called(incoming: AnyArray, outgoing: AnyArray, n: int, times: Any, status: Any) -> None:
+        def called(incoming: Float32Array, outgoing: Float32Array, n: int, times: Any, status: Any) -> None:
             if not session.exchange(incoming, outgoing):
                 raise self._library.CallbackStop
 

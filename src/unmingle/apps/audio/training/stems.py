@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...._types import AnyArray
+from ...._types import Float32Array
 from ....media import MediaError, read_sound
 from ....media.sounds import sound_paths
 
@@ -58,8 +58,8 @@ class StemPair(NamedTuple):
     """Voice and music of a song, each (n,) of mean power one."""
 
     source: StemFiles
-    voice: AnyArray
-    music: AnyArray
+    voice: Float32Array
+    music: Float32Array
 
 
 def find_stems(folder: str | PathLike[str]) -> list[StemFiles]:
@@ -90,7 +90,7 @@ def find_stems(folder: str | PathLike[str]) -> list[StemFiles]:
     return sorted(found)
 
 
-def read_music(folders: Sequence[str | PathLike[str]]) -> list[AnyArray]:
+def read_music(folders: Sequence[str | PathLike[str]]) -> list[Float32Array]:
     """Accompaniments without voice, from folders of sound files: each (n,) of mean power one; silence is left out.
 
     Parameters
@@ -107,17 +107,17 @@ def read_music(folders: Sequence[str | PathLike[str]]) -> list[AnyArray]:
     return found
 
 
-def _sound(path: Path) -> tuple[AnyArray, int]:
+def _sound(path: Path) -> tuple[Float32Array, int]:
     sound = read_sound(path)
     return sound.samples, sound.rate
 
 
-def _mono(path: Path) -> tuple[AnyArray, int]:
+def _mono(path: Path) -> tuple[Float32Array, int]:
     samples, rate = _sound(path)
     return samples.mean(axis=1), rate
 
 
-def _leveled(samples: AnyArray, rate: int, path: Path) -> AnyArray:
+def _leveled(samples: Float32Array, rate: int, path: Path) -> Float32Array:
     """The samples at 16 kHz, of mean power one."""
     if rate != RATE:
         from scipy.signal import resample_poly

@@ -1,29 +1,26 @@
-"""Separate a sound that is in memory."""
+"""Separate samples that are in memory."""
 
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from ..._types import AnyArray
+from ..._types import Array
 from ..._validation import check_positive
 from ._engine import Engine, Stems
-from ._level import Level
-from ._maskers import AtOnce, ByPassages
-from ._method import Method
-from ._methods import as_method, high_pass_of
-from ._samples import as_samples
-from ._stft import Frames
+from .method import Method
+from .methods import as_method
+from .stft import as_samples
 
-_BLOCK = 2**17
+BLOCK = 2**17
 """Samples that are worked on together."""
 
 
-def separate(
-    samples: Any, rate: float, *, method: str | Method = "voice", high_pass: float | str | None = "auto",
+def split(
+    samples: Any, rate: float, *, method: str | Method | None = None, high_pass: float | str | None = "auto",
     low_latency: bool = False, no_voice: tuple[float, float] | None = None,
 ) -> Stems:  # fmt: skip
-    """Separate a song into voice and music.
+    """Split the samples of a song into voice and music.
 
     Parameters
     ----------
@@ -31,8 +28,9 @@ def separate(
         The sound.
     rate : float
         Samples a second, 2000 at least.
-    method : str or Method
-        How to tell voice from music: a name in `NAMES`, or a method with settings of its own; it begins anew.
+    method : str or Method, optional
+        How to tell voice from music: "voice", "phone", "pcp", "proximal", "nmf" or "adapt", a method with settings of
+        its own, or a model such as an `unmingle.Encoder`. By default "voice", and "adapt" with ``no_voice``.
     high_pass : float, "auto" or None
         Hertz below which there is no voice; "auto" for what helps the method, None for no limit.
     low_latency : bool
@@ -49,39 +47,32 @@ def separate(
     --------
     >>> from unmingle import synth
     >>> song = synth.song(4.0, random_state=0)
-    >>> stems = separate(song.mixture, song.rate, method="adapt")
+    >>> stems = split(song.mixture, song.rate, method="adapt")
     >>> bool(np.allclose(stems.voice + stems.music, song.mixture, atol=1e-6))
     True
     """
     samples, flat = as_samples(samples)
-    method = as_method(method)
-    method.reset()
-    engine = engine_for(method, rate, samples.shape[1], samples.dtype, high_pass, low_latency)
+    chosen = as_method(method, no_voice=no_voice is not None)
+    engine = Engine.of(chosen, rate, samples.shape[1], samples.dtype, high_pass, low_latency=low_latency)
     if no_voice is not None:
-        method.learn(engine.frames_without_voice(between(samples, rate, *no_voice)))
-    found = [engine.push(samples[i : i + _BLOCK]) for i in range(0, len(samples), _BLOCK)]
-    found.append(engine.finish())
+        engine = engine.knowing(engine.start(), between(samples, rate, *no_voice))
+    state, found = engine.start(), []
+    for begin in range(0, len(samples), BLOCK):
+        state, stems = engine.step(state, samples[begin : begin + BLOCK])
+        found.append(stems)
+    found.append(engine.finish(state))
     voice, music = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return Stems(voice[:, 0], music[:, 0]) if flat else Stems(voice, music)
 
 
-def engine_for(
-    method: Method, rate: float, channels: int, dtype: Any, high_pass: float | str | None, low_latency: bool = False
-) -> Engine:
-    """An engine with the masker that suits the method."""
-    frames = Frames.of(rate, low_latency=low_latency)
-    masker = AtOnce(method, Level()) if method.streams else ByPassages(method)
-    return Engine(frames, channels, dtype, masker, high_pass_of(method, high_pass))
-
-
-def between(samples: AnyArray, rate: float, start: float, stop: float) -> AnyArray:
+def between(samples: Array, rate: float, start: float, stop: float) -> Array:
     """The samples from one second to another."""
     check_passage(start, stop, len(samples) / rate)
     return samples[round(start * rate) : round(stop * rate)]
 
 
 def check_passage(start: float, stop: float, seconds: float) -> None:
-    """Refuse a passage that is not within a song of so many seconds."""
+    """Refuse a passage that is not within a song of this length."""
     for value in (start, stop):
         check_positive(value, "no_voice", zero=True)
     if not start < stop <= seconds:
