@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 .PHONY: help demo docs test test-as-others lint floors fuzz bench clean
 
 help:
-	@echo "make demo    take a made film, table and song apart; write a page and files to try"
+	@echo "make demo    separate a made film, table and song; write a page and files to try"
 	@echo "make docs    build the documentation, build/docs/index.html"
 	@echo "make test    run all checks and tests"
 	@echo "make floors  try the lowest versions of all packages that pyproject.toml allows"

@@ -28,7 +28,7 @@ from lab.paper.audio._rows import (
 from lab.paper.audio._scores import MEASURES, cell_of, summary_of
 from lab.paper.results import KeptCells
 from lab.registry import EXPERIMENTS
-from unmingle import synth
+from unmingle import pursue, synth
 from unmingle.apps.audio import Parts, split
 from unmingle.apps.audio.nonnegative import Adaptive, RepeatedSpectra
 from unmingle.apps.audio.stft import magnitudes

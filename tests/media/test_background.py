@@ -11,9 +11,9 @@ from unmingle.media.background import FRAMES_WAITING, ReadingThread, WritingThre
 PICTURE = np.zeros((4, 6), np.uint8)
 
 
-def written_until_it_fails(thread):
+def written_until_it_fails(thread, make_picture=lambda: PICTURE):
     for number in range(100):
-        thread.write(lambda: PICTURE, 1.0 + number)
+        thread.write(make_picture, 1.0 + number)
 
 
 def test_all_frames_are_written_in_their_order(tmp_path):
@@ -69,11 +69,9 @@ def test_one_who_waits_for_room_hears_of_a_failure(tmp_path):
 
 def test_after_a_failure_nobody_waits(tmp_path):
     thread = WritingThread(open_writer(tmp_path / "out.npz"))
-    with pytest.raises(ZeroDivisionError):  # noqa: PT012, in which write the failure shows depends on the thread
-        for number in range(100):
-            thread.write(lambda: 1 / 0, float(number))
-    for number in range(100):
-        thread.write(lambda: PICTURE, float(number))
+    with pytest.raises(ZeroDivisionError):
+        written_until_it_fails(thread, lambda: 1 / 0)
+    written_until_it_fails(thread)
     thread.close()
     assert list(tmp_path.iterdir()) == []
 
