@@ -107,7 +107,9 @@ def run(
     with console.progress(f"Separating {table.name}", quiet=quiet) as advance, console.warnings_as_sentences():
         from ..apps import tables
 
-        content = read(table, sheet, header, decimal, use, aside, nonnegative=nonnegative, least=(2, 2), quiet=quiet)
+        content = read(
+            table, sheet, header, decimal, use, aside, nonnegative=nonnegative, min_shape=(2, 2), quiet=quiet
+        )
         places = tables.places_for(table, out, content.form, report=report, parts=parts)
         ready_outputs({f"--out ({name})": path for name, path in places.items()}, {"TABLE": table})
         done = tables.separate(

@@ -93,7 +93,7 @@ def run(
     title = f"Learning from {data.name}"
     if _is_named(data) and not on_cluster:
         _check_table(checkpoint, forgetting)
-        table = read(data, sheet, header, decimal, use, aside, nonnegative=nonnegative, least=(2, 2), quiet=quiet)
+        table = read(data, sheet, header, decimal, use, aside, nonnegative=nonnegative, min_shape=(2, 2), quiet=quiet)
         ready_outputs({"--out": target}, {"DATA": data})
         with console.progress(title, quiet=quiet) as advance, console.warnings_as_sentences():
             model = fit_table(table, nonnegative=nonnegative, callback=advance, **settings)
@@ -142,7 +142,7 @@ def _figures_of_table(model: Any, table: "NamedTable") -> dict[str, Any]:
         "outlier_penalty": float(model.outlier_penalty_),
         "converged": bool(model.converged_),
         "columns": list(table.columns),
-        "aside": table.aside,
+        "aside": table.skipped,
     }
 
 

@@ -1,10 +1,8 @@
 """Tables of numbers: read from files with all that stands beside the numbers, taken apart, cleaned, written back."""
 
 from ._apply import FAR, AppliedTable, apply_model, fit_table, framed, n_features, read_for
-from ._errors import TableError
-from ._files import is_table, read_table
+from ._formats import SUFFIXES, TableError
 from ._pictures import read_pictures, write_pictures
-from ._raw import SUFFIXES
 from ._report import report_page
 from ._results import (
     clean,
@@ -18,7 +16,8 @@ from ._results import (
 )
 from ._separate import SeparatedTable, separate
 from ._table import Cleaned, NamedTable
-from ._write import full_suffix, harmless, write_table
+from .reading import is_table, read_table
+from .writing import escape_formula, full_suffix, write_table
 
 __all__ = [
     "FAR",
@@ -30,10 +29,10 @@ __all__ = [
     "TableError",
     "apply_model",
     "clean",
+    "escape_formula",
     "fit_table",
     "framed",
     "full_suffix",
-    "harmless",
     "is_table",
     "n_features",
     "outlier_rows",

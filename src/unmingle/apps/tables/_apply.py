@@ -13,11 +13,10 @@ from ..._validation import require
 from ...core.cells.columns import column_scales
 from ...core.encoder.encoder import Encoder
 from ...core.iterate import Callback
-from ._errors import TableError
-from ._files import array_table, read_table
-from ._raw import Form
+from ._formats import Form, TableError
 from ._separate import SeparatedTable
 from ._table import NamedTable
+from .reading import array_table, read_table
 
 FAR = 5.0
 """Standard deviations from which on a cell stands out, where a model does not know the noise of single cells."""
@@ -118,15 +117,15 @@ def read_for(model: Any, path: str | PathLike[str], **options: Any) -> NamedTabl
                 f"{n_features(model)}."
             )
         return table
-    lacking = [name for name in names if name not in table.columns and name not in table.aside]
+    lacking = [name for name in names if name not in table.columns and name not in table.skipped]
     if lacking:
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
         raise TableError(
             f"{path} has no column {lacking[0]!r}{more}, which the model was fitted to; it needs "
             f"{', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}."
         )
-    if any(name in table.aside for name in names):
-        table = read_table(path, **{**options, "use": names}, least=(1, 1))
+    if any(name in table.skipped for name in names):
+        table = read_table(path, **{**options, "use": names}, min_shape=(1, 1))
     surplus = [name for name in table.columns if name not in set(names)]
     if surplus:
         listed = ", ".join(map(repr, surplus[:5]))
@@ -136,7 +135,7 @@ def read_for(model: Any, path: str | PathLike[str], **options: Any) -> NamedTabl
 
 def _read(path: Path, options: dict[str, Any]) -> NamedTable:
     if path.suffix.lower() != ".zarr" or not path.is_dir():
-        return read_table(path, **options, least=(1, 1))
+        return read_table(path, **options, min_shape=(1, 1))
     zarr = require("zarr", "dask")
     try:
         values = np.asarray(zarr.open_array(path, mode="r")[:])

@@ -6,12 +6,13 @@ from typing import Any
 
 from ..._validation import require
 from ._columns import different_names, marks_of
-from ._errors import TableError
-from ._numbers import is_missing, numbers
-from ._raw import Form, Raw
+from ._formats import Form, RawTable, TableError
+from ._numbers import is_missing, parse_numbers
 
 
-def read_book(path: Path, *, sheet: str | None = None, header: bool | None = None, decimal: str | None = None) -> Raw:
+def read_book(
+    path: Path, *, sheet: str | None = None, header: bool | None = None, decimal: str | None = None
+) -> RawTable:
     """Read the cells of one sheet of an Excel file.
 
     Parameters
@@ -59,7 +60,7 @@ def read_book(path: Path, *, sheet: str | None = None, header: bool | None = Non
     places = [f"row {number + 1}" for number in rows.index]
     form = Form(path.suffix.lower(), decimal=mark, sheet=name, other_sheets=others)
     blank = named and not str(titles[0]).strip()
-    return Raw(rows.reset_index(drop=True), form, places, blank, header=named, doubt=doubt, notes=notes)
+    return RawTable(rows.reset_index(drop=True), form, places, blank, header=named, doubt=doubt, notes=notes)
 
 
 def _sheet(path: Path, book: Any, names: list[str], wanted: str | None) -> tuple[str, Any]:
@@ -82,10 +83,10 @@ def _damaged(path: Path) -> TableError:
 
 def _all_numbers(cells: list[Any]) -> bool:
     present = [cell for cell in cells if cell is not None and cell == cell and not is_missing(str(cell))]
-    return bool(present) and not numbers([str(cell) for cell in present]).odd
+    return bool(present) and not parse_numbers([str(cell) for cell in present]).odd
 
 
-def read_parquet(path: Path, *, decimal: str | None = None) -> Raw:
+def read_parquet(path: Path, *, decimal: str | None = None) -> RawTable:
     """Read the columns of a Parquet file; an index other than the number of the row holds the names of the rows.
 
     Parameters
@@ -114,4 +115,4 @@ def read_parquet(path: Path, *, decimal: str | None = None) -> Raw:
     frame = frame.set_axis(columns, axis=1)
     mark, doubt = (decimal, None) if decimal else marks_of(frame)
     form = Form(path.suffix.lower(), decimal=mark)
-    return Raw(frame, form, places, index=index, doubt=doubt, notes=[note] if twice else [])
+    return RawTable(frame, form, places, index=index, doubt=doubt, notes=[note] if twice else [])

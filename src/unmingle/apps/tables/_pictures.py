@@ -12,8 +12,7 @@ from ...media import SizesDifferError, read_images
 from ...report import png
 from ...store import write_atomically
 from ._apply import AppliedTable
-from ._errors import TableError
-from ._raw import Form
+from ._formats import Form, TableError
 from ._results import write_row_results
 
 PARTS = ("low_rank", "outliers")
@@ -70,8 +69,8 @@ def write_pictures(pictures: Pictures, done: AppliedTable, out: Path) -> dict[st
     for part, place in places.items():
         place.mkdir(exist_ok=True)
         for stem, row in zip(stems, shown[part], strict=True):
-            with write_atomically(place / f"{stem}.png") as aside:
-                aside.write_bytes(png(row.reshape(pictures.size)))
+            with write_atomically(place / f"{stem}.png") as temporary:
+                temporary.write_bytes(png(row.reshape(pictures.size)))
     lists = {"codes": out / "codes.csv"} | ({} if done.scores is None else {"scores": out / "scores.csv"})
     write_row_results(pictures.names, Form(".csv"), done, lists)
     return places | lists

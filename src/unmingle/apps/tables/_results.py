@@ -9,11 +9,11 @@ import numpy as np
 from ..._types import AnyArray
 from ...store import write_atomically
 from ._apply import AppliedTable
-from ._raw import SUFFIXES, Form
+from ._formats import SUFFIXES, Form
 from ._report import report_page
 from ._separate import SeparatedTable
 from ._table import Cleaned, NamedTable
-from ._write import form_for, full_suffix, write_rows, write_table
+from .writing import form_for, full_suffix, write_rows, write_table
 
 _TOO_MANY = 0.1
 """Share of outliers from which on a table is in doubt,"""
@@ -173,8 +173,8 @@ def write_results(
         write_table(table, places["low_rank"], done.low_rank)
         write_table(table, places["sparse"], done.outliers)
     if "report" in places:
-        with write_atomically(places["report"]) as aside:
-            aside.write_text(report_page(name, table, done, cleaned, cells), encoding="utf-8")
+        with write_atomically(places["report"]) as temporary:
+            temporary.write_text(report_page(name, table, done, cleaned, cells), encoding="utf-8")
 
 
 def write_row_results(rows: Sequence[str], form: Form, done: AppliedTable, places: dict[str, Path]) -> None:

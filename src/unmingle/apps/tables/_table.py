@@ -8,10 +8,10 @@ import numpy as np
 
 from ..._types import AnyArray
 from ._columns import TableColumn
-from ._raw import Form
+from ._formats import Form
 
-KINDS = {"text": "text", "dates": "dates", "ids": "row numbers", "empty": "nothing", "aside": "what was set aside"}
-"""What columns hold that are set aside."""
+KINDS = {"text": "text", "dates": "dates", "ids": "row numbers", "empty": "nothing", "skipped": "what was set aside"}
+"""What columns hold that are skipped."""
 
 
 class Cleaned(NamedTuple):
@@ -35,12 +35,12 @@ class NamedTable:
     values : ndarray of shape (n_rows, n_columns)
         The numbers; NaN where a cell is missing.
     rows, columns : sequence of str
-        Names: of rows those in the first column set aside that tells all rows apart, else where they are in the file,
+        Names: of rows those in the first skipped column that tells all rows apart, else where they are in the file,
         such as "line 2"; of the columns of an array their positions, counted from 0.
     form : Form
         The form of the file.
-    aside : dict of str to str
-        Columns that are not among the numbers, and why: "text", "dates", "ids", "empty" or "aside", by the user.
+    skipped : dict of str to str
+        Columns that are not among the numbers, and why: "text", "dates", "ids", "empty", or "skipped" by the user.
     whole : boolean array of shape (n_columns,)
         Columns of whole numbers.
     notes : list of str
@@ -53,7 +53,7 @@ class NamedTable:
     rows: Sequence[str]
     columns: Sequence[str]
     form: Form
-    aside: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
     whole: AnyArray = False  # type: ignore[assignment]
     notes: list[str] = field(default_factory=list)
     times: AnyArray | None = None
@@ -79,6 +79,6 @@ class NamedTable:
             self,
             values=self.values[:, places],
             columns=list(columns),
-            aside={**self.aside, **others},
+            skipped={**self.skipped, **others},
             whole=self.whole[places],
         )

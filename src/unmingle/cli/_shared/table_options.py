@@ -52,15 +52,15 @@ def read(
     aside: list[str] | None = None,
     *,
     nonnegative: bool = False,
-    least: tuple[int, int] = (1, 1),
+    min_shape: tuple[int, int] = (1, 1),
     quiet: bool = False,
 ) -> "NamedTable":
     """Read a table, and say what is to be known of how it was read."""
     from ...apps.tables import read_table
 
     table = read_table(
-        path, nonnegative=nonnegative, sheet=sheet, header=header, decimal=decimal, use=use or (), aside=aside or (),
-        least=least,
+        path, nonnegative=nonnegative, sheet=sheet, header=header, decimal=decimal, use=use or (), skip=aside or (),
+        min_shape=min_shape,
     )  # fmt: skip
     if not quiet:
         console.say_notes(table.notes)
