@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmingle.apps import tables
+from unmingle.apps.tables._outputs import write_outliers
 
 MIXED = pd.DataFrame(
     {
@@ -102,7 +103,7 @@ def test_cells_that_would_run_get_an_apostrophe_in_the_list_only(tmp_path, suffi
     frame.to_csv(tmp_path / "x.csv", index=False)
     table = tables.read_table(tmp_path / "x.csv")
     cells = [{"row": name, "column": "=a", "value": 1.0, "expected": 2.0, "significance": 9.0} for name in table.rows]
-    tables.write_outliers(table, tmp_path / f"list{suffix}", cells)
+    write_outliers(table, tmp_path / f"list{suffix}", cells)
     path = tmp_path / f"list{suffix}"
     found = pd.read_excel(path) if suffix == ".xlsx" else pd.read_csv(path, sep="\t" if suffix == ".tsv" else ",")
     assert found["row"].astype(str).tolist() == ["'=HYPERLINK(1)", "'@x", "'+1+1", "-5", "plain"]

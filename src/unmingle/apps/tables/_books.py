@@ -1,6 +1,7 @@
 """Excel and Parquet files of tables."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def _all_numbers(cells: list[Any]) -> bool:
 
 
 def read_parquet(path: Path, *, decimal: str | None = None) -> RawTable:
-    """Read the columns of a Parquet file; an index other than the number of the row holds the names of the rows.
+    """Read the columns of a Parquet file; see `raw_of_frame`.
 
     Parameters
     ----------
@@ -106,6 +107,12 @@ def read_parquet(path: Path, *, decimal: str | None = None) -> RawTable:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise TableError(f"{path} is damaged or no Parquet file.") from error
+    return raw_of_frame(frame, Form(path.suffix.lower()), decimal)
+
+
+def raw_of_frame(frame: Any, form: Form, decimal: str | None = None) -> RawTable:
+    """The cells of a data frame of pandas; an index other than the number of the row holds the names of the rows."""
+    pandas = require("pandas", "table")
     columns, twice = different_names(frame.columns)
     note = f"Repeated column names were numbered: {', '.join(map(repr, twice[:5]))}."
     index = not isinstance(frame.index, pandas.RangeIndex)
@@ -114,5 +121,4 @@ def read_parquet(path: Path, *, decimal: str | None = None) -> RawTable:
         places = [f"row {name}" for name in places]
     frame = frame.set_axis(columns, axis=1)
     mark, doubt = (decimal, None) if decimal else marks_of(frame)
-    form = Form(path.suffix.lower(), decimal=mark)
-    return RawTable(frame, form, places, index=index, doubt=doubt, notes=[note] if twice else [])
+    return RawTable(frame, replace(form, decimal=mark), places, index=index, doubt=doubt, notes=[note] if twice else [])

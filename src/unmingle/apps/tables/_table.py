@@ -2,28 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..._types import AnyArray
+from ..._validation import require
 from ._columns import TableColumn
 from ._formats import Form
 
 KINDS = {"text": "text", "dates": "dates", "ids": "row numbers", "empty": "nothing", "skipped": "what was set aside"}
 """What columns hold that are skipped."""
-
-
-class Cleaned(NamedTuple):
-    """A table with what should stand in its cells."""
-
-    values: AnyArray
-    changed: AnyArray
-    """Cells that are not as they were."""
-    filled: int
-    """How many of them were missing."""
-    replaced: int
-    """How many of them stood out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,3 +71,8 @@ class NamedTable:
             skipped={**self.skipped, **others},
             whole=self.whole[places],
         )
+
+
+def framed(values: AnyArray, columns: Any) -> Any:
+    """Numbers as a data frame with the names of their columns."""
+    return require("pandas", "table").DataFrame(values, columns=list(columns))

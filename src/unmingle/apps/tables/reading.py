@@ -1,18 +1,21 @@
 """Tables of numbers in files: read with the names of their rows and columns, and all that stands beside the numbers."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..._frames import is_frame
 from ..._types import AnyArray
 from ..._validation import first_negative, is_missing
-from ._arrays import read_array
-from ._books import read_book, read_parquet
+from ._arrays import KINDS_OF_NUMBERS, read_array
+from ._books import raw_of_frame, read_book, read_parquet
 from ._columns import TableColumn, classify_columns
 from ._formats import ARRAYS, BOOKS, PARQUETS, READABLE, SUFFIXES, Form, RawTable, TableError
+from ._settings import Reading
 from ._table import KINDS, NamedTable
 from ._text import read_text
 
@@ -81,14 +84,42 @@ def read_table(
         table = array_table(values, form)
     else:
         table = _of_frame(path, _read(path, sheet, header, decimal), set(use), set(skip))
-    _check_values(path, table, min_shape)
-    rows, columns = table.values.shape
-    if columns >= TRANSPOSED_RATIO * max(rows, 4):
-        table.notes.append(
-            f"The table has {rows} rows and {columns} columns. Rows should be samples: transpose it if needed."
-        )
-    if nonnegative:
-        _refuse_negative(path, table)
+    _check_table(path, table, nonnegative, min_shape)
+    return table
+
+
+def read_source(
+    source: Any, reading: Reading, *, nonnegative: bool = False, min_shape: tuple[int, int] = (1, 2)
+) -> NamedTable:
+    """Read a table from wherever it is.
+
+    Parameters
+    ----------
+    source : path, DataFrame, array or NamedTable
+        A file, as `read_table` takes it; a data frame of pandas or polars; an array with samples in rows; or a table
+        that was read before.
+    reading : Reading
+        How to read a file.
+    nonnegative : bool
+        Whether negative numbers are refused.
+    min_shape : pair of int
+        Fewest rows and columns.
+    """
+    if isinstance(source, str | PathLike):
+        options = {one.name: getattr(reading, one.name) for one in fields(reading)}
+        return read_table(source, nonnegative=nonnegative, min_shape=min_shape, **options)
+    if isinstance(source, NamedTable):
+        name, table = "The table", source
+    elif is_frame(source):
+        name = "The data frame"
+        frame = source if hasattr(source, "iloc") else source.to_pandas()
+        table = _of_frame(name, raw_of_frame(frame, Form(".csv"), reading.decimal), set(reading.use), set(reading.skip))
+    else:
+        name, values = "The array", np.asarray(source)
+        if values.ndim != 2 or values.dtype.kind not in KINDS_OF_NUMBERS:
+            raise TableError(f"{name} has shape {values.shape} and type {values.dtype}; expected 2-D numbers.")
+        table = array_table(values, Form(".npy"))
+    _check_table(name, table, nonnegative, min_shape)
     return table
 
 
@@ -132,7 +163,7 @@ def array_table(values: AnyArray, form: Form) -> NamedTable:
     return NamedTable(values, rows, columns, form, whole=np.full(values.shape[1], values.dtype.kind in "iu"))
 
 
-def _of_frame(path: Path, raw: RawTable, use: set[str], skip: set[str]) -> NamedTable:
+def _of_frame(path: object, raw: RawTable, use: set[str], skip: set[str]) -> NamedTable:
     names = list(raw.frame.columns)
     unknown = sorted((use | skip) - set(names))
     if unknown:
@@ -213,7 +244,18 @@ def _elsewhere(form: Form) -> str:
     return f" This is sheet {form.sheet!r}; --sheet NAME reads another one: {_listed(form.other_sheets)}."
 
 
-def _check_values(path: Path, table: NamedTable, min_shape: tuple[int, int]) -> None:
+def _check_table(name: object, table: NamedTable, nonnegative: bool, min_shape: tuple[int, int]) -> None:
+    _check_values(name, table, min_shape)
+    rows, columns = table.values.shape
+    if columns >= TRANSPOSED_RATIO * max(rows, 4):
+        table.notes.append(
+            f"The table has {rows} rows and {columns} columns. Rows should be samples: transpose it if needed."
+        )
+    if nonnegative:
+        _refuse_negative(name, table)
+
+
+def _check_values(path: object, table: NamedTable, min_shape: tuple[int, int]) -> None:
     n_rows, n_columns = table.values.shape
     if n_rows == 0:
         raise TableError(f"{path} has no rows of numbers.")
@@ -240,7 +282,7 @@ def _check_values(path: Path, table: NamedTable, min_shape: tuple[int, int]) -> 
         )
 
 
-def _refuse_negative(path: Path, table: NamedTable) -> None:
+def _refuse_negative(path: object, table: NamedTable) -> None:
     place = first_negative(table.values)
     if place is not None:
         row, column = table.rows[place[0]], table.columns[place[1]]

@@ -31,6 +31,12 @@ def full_suffix(path: Path) -> str:
     return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
 
 
+def stem_of(path: Path) -> str:
+    """The name of a file without its suffix and compression."""
+    suffix = full_suffix(path)
+    return path.name[: len(path.name) - len(suffix)] if suffix else path.name
+
+
 def form_for(path: Path, like: Form) -> Form:
     """The form of a new file: by its suffix, and in all else as the file that was read."""
     suffix = full_suffix(path)
