@@ -11,26 +11,26 @@ if TYPE_CHECKING:
     from . import tables as tables
     from . import video as video
     from ._apply import apply as apply
-    from ._fit import FitResult as FitResult
-    from ._fit import fit as fit
     from ._settings import ApplyOutputs as ApplyOutputs
     from ._settings import FitOutputs as FitOutputs
     from ._settings import FitSettings as FitSettings
     from .description import describe as describe
+    from .fitting import FitResult as FitResult
+    from .fitting import fit as fit
     from .tables import ApplySettings as ApplySettings
 
 _HOMES = {
     "ApplyOutputs": "_settings",
     "ApplySettings": "tables",
     "FitOutputs": "_settings",
-    "FitResult": "_fit",
+    "FitResult": "fitting",
     "FitSettings": "_settings",
     "alignment": "",
     "apply": "_apply",
     "audio": "",
     "demo": "",
     "describe": "description",
-    "fit": "_fit",
+    "fit": "fitting",
     "tables": "",
     "video": "",
 }

@@ -14,11 +14,11 @@ from . import tables
 from ._settings import ApplyOutputs
 from .jobs import make_folder, refuse
 from .models import model_path
-from .tables._pictures import apply_to_images
-from .tables._settings import ApplySettings
+from .tables import ApplySettings
+from .tables.pictures import apply_to_images
 
 
-class Result(Protocol):
+class JobResult(Protocol):
     """What every job gives."""
 
     @property
@@ -65,7 +65,7 @@ def apply(
     settings: ApplySettings = ApplySettings(),  # noqa: B008 (frozen)
     *,
     progress: Callback | None = None,
-) -> Result:
+) -> JobResult:
     """Apply a model to new data; the model learns nothing from them.
 
     Parameters
@@ -84,7 +84,7 @@ def apply(
 
     Returns
     -------
-    Result
+    JobResult
         Of the app that does the work, with ``summary()``, ``warnings`` and ``written``.
     """
     path = model_path(Path(model)) if isinstance(model, str | PathLike) else None
@@ -116,13 +116,13 @@ def _is_folder(source: Any) -> bool:
     return isinstance(source, str | PathLike) and Path(source).is_dir() and Path(source).suffix.lower() != ".zarr"
 
 
-def _apply_to_images(request: Request) -> Result:
+def _apply_to_images(request: Request) -> JobResult:
     if request.outputs.report:
         raise refuse("{0} is for tables, films and songs; images get no page.", "report")
     return apply_to_images(request.path or request.model, request.source, request.outputs.out, request.settings.size)
 
 
-def _refuse_sequences(request: Request) -> Result:
+def _refuse_sequences(request: Request) -> JobResult:
     raise ValueError(
         f"{request.name} holds a network for sequences, without what makes numbers of its data; use Python."
     )
@@ -153,7 +153,7 @@ class OtherResult:
         return self.facts
 
 
-def _apply_to_film(request: Request) -> Result:
+def _apply_to_film(request: Request) -> JobResult:
     from ..core.encoder.encoder import Encoder
     from ..media import open_frames
     from .video import Outputs, watch
@@ -182,7 +182,7 @@ def _apply_to_film(request: Request) -> Result:
     )  # fmt: skip
 
 
-def _apply_to_songs(request: Request) -> Result:
+def _apply_to_songs(request: Request) -> JobResult:
     from ..core.encoder.encoder import Encoder
     from .audio import STEMS, Encoded, Stream, VoiceModel, plan_songs, separate_file, write_report
 
@@ -195,8 +195,8 @@ def _apply_to_songs(request: Request) -> Result:
         raise ValueError(
             f"{request.name} holds a {type(model).__name__}; expected a network from unmingle train audio."
         )
-    songs, failures, written = [], [], {}
-    facts: dict[str, str] = {}
+    songs, failures, facts = [], list[Exception](), dict[str, str]()
+    written: dict[str, Path] = {}
     report = request.outputs.report
     for plan in plan_songs([request.source], make_folder(request.outputs.out, "out"), stems=STEMS):
         try:
@@ -213,7 +213,7 @@ def _apply_to_songs(request: Request) -> Result:
     return OtherResult(figures, facts, (), written, tuple(failures))
 
 
-def _align(request: Request) -> Result:
+def _align(request: Request) -> JobResult:
     from . import alignment as app
 
     if isinstance(request.source, str | PathLike) and Path(request.source).is_file():
@@ -245,7 +245,7 @@ def _align(request: Request) -> Result:
     return OtherResult(figures, facts, notes, written)
 
 
-_JOBS: dict[str, Callable[[Request], Result]] = {
+_JOBS: dict[str, Callable[[Request], JobResult]] = {
     "Aligner": _align,
     "AudioStream": _apply_to_songs,
     "SequenceEncoder": _refuse_sequences,

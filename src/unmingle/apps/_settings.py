@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from .._fields import check_settings
 from .._rules import Count, Flag, Number, maybe
-from .tables._settings import FitSettings as TableFitSettings
+from .tables import ModelSettings
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class FitOutputs:
 
 
 @dataclass(frozen=True)
-class FitSettings(TableFitSettings):
+class FitSettings(ModelSettings):
     """What is learnt, and where the work is done."""
 
     forgetting: Annotated[Any, "For arrays: weight of the past at each new row."] = "auto"

@@ -66,7 +66,7 @@ def run(
     unmingle fit readings.csv -o readings.safetensors
     """
     from ..apps import fit
-    from ..apps._fit import learns_whole
+    from ..apps.fitting import learns_whole
     from ..apps.tables.writing import stem_of
 
     outputs = replace(outputs, out=outputs.out or data.with_name(f"{stem_of(data)}.safetensors"))

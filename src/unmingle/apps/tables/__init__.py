@@ -7,31 +7,31 @@ from ..._lazy import lazy_names
 if TYPE_CHECKING:
     from ._apply import AppliedResult as AppliedResult
     from ._apply import apply as apply
-    from ._fit import fit_table as fit_table
     from ._formats import TableError as TableError
     from ._result import Result as Result
     from ._separate import separate as separate
     from ._settings import ApplySettings as ApplySettings
-    from ._settings import FitSettings as FitSettings
+    from ._settings import ModelSettings as ModelSettings
     from ._settings import Outputs as Outputs
     from ._settings import Reading as Reading
     from ._settings import Settings as Settings
-    from ._table import NamedTable as NamedTable
+    from .fitting import fit_table as fit_table
     from .reading import read_table as read_table
+    from .table import NamedTable as NamedTable
     from .writing import write_table as write_table
 
 _HOMES = {
     "AppliedResult": "_apply",
     "ApplySettings": "_settings",
-    "FitSettings": "_settings",
-    "NamedTable": "_table",
+    "ModelSettings": "_settings",
+    "NamedTable": "table",
     "Outputs": "_settings",
     "Reading": "_settings",
     "Result": "_result",
     "Settings": "_settings",
     "TableError": "_formats",
     "apply": "_apply",
-    "fit_table": "_fit",
+    "fit_table": "fitting",
     "read_table": "reading",
     "separate": "_separate",
     "write_table": "writing",
@@ -39,7 +39,7 @@ _HOMES = {
 __all__ = [
     "AppliedResult",
     "ApplySettings",
-    "FitSettings",
+    "ModelSettings",
     "NamedTable",
     "Outputs",
     "Reading",

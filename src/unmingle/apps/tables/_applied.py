@@ -11,7 +11,7 @@ from ...core.cells.columns import column_scales
 from ...core.decomposition.parts import Decomposition
 from ...core.encoder.encoder import Encoder
 from ._parts import TableParts
-from ._table import framed
+from .table import framed
 
 FAR = 5.0
 """A cell stands out from this many standard deviations on, where a model does not know the noise of single cells."""

@@ -17,8 +17,8 @@ from ._formats import Form, TableError
 from ._outputs import places_for, write_results, write_row_results
 from ._result import Result, path_of_source
 from ._settings import ApplySettings, Outputs, Reading
-from ._table import NamedTable
 from .reading import array_table, read_source
+from .table import NamedTable
 
 _UNTESTED = (
     f"Cells more than {FAR:g} standard deviations away are listed; unmingle fit TABLE writes a model that knows the "

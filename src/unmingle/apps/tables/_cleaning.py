@@ -7,7 +7,7 @@ import numpy as np
 
 from ..._types import AnyArray, BoolArray
 from ._parts import TableParts
-from ._table import NamedTable
+from .table import NamedTable
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ._formats import SUFFIXES, Form
 from ._parts import TableParts
 from ._report import report_page
 from ._settings import Outputs
-from ._table import NamedTable
+from .table import NamedTable
 from .writing import form_for, full_suffix, stem_of, write_rows, write_table
 
 

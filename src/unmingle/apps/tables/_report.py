@@ -14,7 +14,7 @@ from ...core.cells.columns import column_scales
 from ...report import WHOLE, Axis, Series, counted, share
 from ._cleaning import Cleaned
 from ._parts import TableParts
-from ._table import NamedTable
+from .table import NamedTable
 
 MOST_CELLS = 30
 """Outliers in the table of the page; the list of outliers has them all."""

@@ -10,7 +10,7 @@ import numpy as np
 from ._cleaning import Cleaned
 from ._formats import Form
 from ._parts import TableParts
-from ._table import NamedTable, framed
+from .table import NamedTable, framed
 
 
 @dataclass(frozen=True, eq=False)

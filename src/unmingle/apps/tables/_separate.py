@@ -10,8 +10,8 @@ from ._outputs import places_for, write_results
 from ._parts import TableParts, decompose_table
 from ._result import Result, path_of_source
 from ._settings import Outputs, Settings
-from ._table import NamedTable
 from .reading import read_source
+from .table import NamedTable
 
 
 def separate(

@@ -99,7 +99,7 @@ class ApplySettings(CleaningSettings):
 
 
 @dataclass(frozen=True)
-class FitSettings:
+class ModelSettings:
     """What is learnt of a table; see `unmingle.RobustPCA`."""
 
     reading: Reading = field(default_factory=Reading)

@@ -16,8 +16,8 @@ from ._books import raw_of_frame, read_book, read_parquet
 from ._columns import TableColumn, classify_columns
 from ._formats import ARRAYS, BOOKS, PARQUETS, READABLE, SUFFIXES, Form, RawTable, TableError
 from ._settings import Reading
-from ._table import KINDS, NamedTable
 from ._text import read_text
+from .table import KINDS, NamedTable
 
 _MIDNIGHT = " 00:00:00"
 _NOTES = {

@@ -15,7 +15,7 @@ from ..._validation import require
 from ._columns import is_missing_object
 from ._formats import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TEXTS, Form, TableError
 from ._numbers import format_number
-from ._table import NamedTable
+from .table import NamedTable
 
 _EXACT = 2.0**53
 """Whole numbers up to here are numbers of floating point, too."""

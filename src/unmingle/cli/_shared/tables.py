@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._types import AnyArray
 from ...apps.tables import TableError, read_table
-from ...apps.tables._table import framed
+from ...apps.tables.table import framed
 from ...media import SizesDifferError, read_images
 
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core.iterate import Callback
-from ._settings import FitSettings
-from ._table import NamedTable, framed
+from ._settings import ModelSettings
 from .reading import read_source
+from .table import NamedTable, framed
 
 if TYPE_CHECKING:
     from ...estimators.robust_nmf import RobustNMF
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def fit_table(
     source: Any,
-    settings: FitSettings = FitSettings(),  # noqa: B008 (frozen)
+    settings: ModelSettings = ModelSettings(),  # noqa: B008 (frozen)
     *,
     progress: Callback | None = None,
 ) -> "RobustPCA | RobustNMF":
@@ -26,7 +26,7 @@ def fit_table(
     ----------
     source : path, DataFrame, array or NamedTable
         The table.
-    settings : FitSettings
+    settings : ModelSettings
         How to read it and what to learn.
     progress : callable, optional
         Called with an `unmingle.core.iterate.Progress` after each iteration.
@@ -52,6 +52,6 @@ def fit_table(
     return model.fit(X, callback=progress)
 
 
-def read_for_fit(source: Any, settings: FitSettings) -> NamedTable:
+def read_for_fit(source: Any, settings: ModelSettings) -> NamedTable:
     """The table to learn from: what is normal takes two rows and two columns at least."""
     return read_source(source, settings.reading, nonnegative=settings.nonnegative, min_shape=(2, 2))

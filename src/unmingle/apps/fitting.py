@@ -11,9 +11,8 @@ from ..core.iterate import Callback
 from ..estimators.online import OnlineRobustPCA
 from ._settings import FitOutputs, FitSettings
 from .jobs import check_outputs, refuse, sentences_of_warnings
-from .tables._fit import fit_table, read_for_fit
-from .tables._formats import TableError
-from .tables._table import NamedTable
+from .tables import NamedTable, TableError, fit_table
+from .tables.fitting import read_for_fit
 from .tables.reading import is_table, read_table
 
 
