@@ -175,6 +175,7 @@ SECTIONS = {
         Section("alignment", "What it costs to find a face again, beside ECC and a plain RASL.", "1 minute"),
         Section("audio", "What separating a song costs, as a share of its length.", "1 minute", _CLIPS),
         Section("metrics", "BSS-EVAL of separated songs beside mir_eval.", "10 seconds"),
+        Section("tables", "Text files of tables, read beside pandas, which is told how.", "10 seconds"),
         Section("threads", "The environment a user has beside one thread, idle and busy.", "6 minutes"),
         Section("cold", "The first call of a process with an empty compile cache.", "2 minutes"),
     )

@@ -172,10 +172,8 @@ import numpy as np
 from unmingle.apps import tables
 os.chdir(tempfile.mkdtemp())
 np.save("x.npy", np.outer(np.arange(1.0, 9.0), [1.0, 2.0, 3.0]))
-table = tables.read_table("x.npy")
-done = tables.separate(table.values, random_state=0)
-cleaned = tables.clean(table, done.low_rank, done.flags)
-tables.write_table(table, Path("y.npy"), cleaned.values, changed=cleaned.changed)
+done = tables.separate("x.npy")
+tables.write_table(done.table, Path("y.npy"), done.cleaned.values, changed=done.cleaned.changed)
 assert np.load("y.npy").shape == (8, 3)
 Path("x.csv").write_text("a,b,1,2,3,4")
 tables.read_table("x.csv")

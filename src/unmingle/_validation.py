@@ -65,13 +65,14 @@ def require(module: str, extra: str) -> ModuleType:
         if package == "unmingle":
             raise
         names = EXTRAS.get(extra, {})
-        missing = [package, *(one for one in names if one != package and not _is_there(one))]
+        missing = [package, *(one for one in names if one != package and not is_installed(one))]
         wanted = " ".join(names.get(one, one) for one in missing)
         message = f"This needs {TITLES.get(package, package)}, which is not installed: pip install {wanted}"
         raise ImportError(message, name=package) from error
 
 
-def _is_there(package: str) -> bool:
+def is_installed(package: str) -> bool:
+    """Whether an optional package can be imported."""
     try:
         return find_spec(package) is not None
     except ImportError:

@@ -10,7 +10,7 @@ import pytest
 from command_line import failed
 
 import unmingle
-from unmingle.apps.tables import _separate
+from unmingle.apps.tables import _parts
 from unmingle.cli._shared import console
 from unmingle.core.iterate import Progress
 
@@ -63,7 +63,7 @@ def test_wrong_usage_exits_with_2(run, arguments):
 @pytest.mark.parametrize("command", [["decompose", "x.npy"], ["demo"]])
 def test_unwritable_folder_is_noticed_before_the_work(run, tmp_path, monkeypatch, command):
     monkeypatch.setattr("unmingle.apps.demo.street.decompose", None)
-    monkeypatch.setattr("unmingle.apps.tables._separate.decompose", None)
+    monkeypatch.setattr("unmingle.apps.tables._parts.decompose", None)
     np.save(tmp_path / "x.npy", np.eye(4))
     (tmp_path / "taken").write_text("a file")
     assert failed(run(*command, "--out", "taken"), "taken is not a folder that can be written to")
@@ -85,7 +85,7 @@ def raising(error):
 
 
 def test_interrupt_ends_cleanly(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(_separate, "decompose", raising(KeyboardInterrupt()))
+    monkeypatch.setattr(_parts, "decompose", raising(KeyboardInterrupt()))
     np.save(tmp_path / "x.npy", np.eye(4))
     ended = run("decompose", "x.npy")
     assert ended.code == 130
@@ -104,14 +104,14 @@ def test_interrupt_ends_cleanly(run, tmp_path, monkeypatch):
     ],
 )
 def test_known_errors_become_one_sentence(run, tmp_path, monkeypatch, error, sentence):
-    monkeypatch.setattr(_separate, "decompose", raising(error))
+    monkeypatch.setattr(_parts, "decompose", raising(error))
     np.save(tmp_path / "x.npy", np.eye(4))
     assert run("decompose", "x.npy") == (1, "", sentence)
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by nothing"), AssertionError(), Panic("a bug in Rust")], ids=repr)
 def test_defects_are_one_sentence_too(run, tmp_path, monkeypatch, error):
-    monkeypatch.setattr(_separate, "decompose", raising(error))
+    monkeypatch.setattr(_parts, "decompose", raising(error))
     np.save(tmp_path / "x.npy", np.eye(4))
     assert failed(run("decompose", "x.npy"), type(error).__name__, str(error), "unmingle --debug COMMAND")
     shown = run("--debug", "decompose", "x.npy")

@@ -12,7 +12,7 @@ from onnxruntime import InferenceSession
 
 import unmingle
 from unmingle import export, store
-from unmingle.cli._shared import models
+from unmingle.apps import models
 from unmingle.core.encoder.encoder import Encoder
 from unmingle.core.encoder.layers import Layers
 from unmingle.synth import low_rank_plus_sparse

@@ -9,7 +9,7 @@ import zarr
 from command_line import failed
 
 import unmingle
-from unmingle.cli import fit
+from unmingle.apps import fitting
 from unmingle.metrics import subspace_angle
 from unmingle.synth import low_rank_plus_sparse
 
@@ -87,21 +87,21 @@ def test_a_running_scheduler(run, data):
 
 
 def test_checkpoint_is_resumed(run, data, monkeypatch):
-    learn = fit.learn
+    learn = fitting.learn_rows
 
-    def interrupted(model, rows, checkpoint, every, callback):
+    def interrupted(model, rows, outputs, progress):
         def advance_or_stop(progress):
             if progress.done > 300:
                 raise KeyboardInterrupt
 
-        return learn(model, rows, checkpoint, every, advance_or_stop)
+        return learn(model, rows, outputs, advance_or_stop)
 
-    monkeypatch.setattr(fit, "learn", interrupted)
+    monkeypatch.setattr(fitting, "learn_rows", interrupted)
     ended = run("fit", "rows.npy", "--checkpoint", "work.safetensors", "--every", "100")
     assert ended.code == 130
     assert "the same command goes on from work.safetensors" in ended.err
     assert unmingle.load(data / "work.safetensors").n_samples_seen_ == 400
-    monkeypatch.setattr(fit, "learn", learn)
+    monkeypatch.setattr(fitting, "learn_rows", learn)
     assert run("fit", "rows.npy", "--checkpoint", "work.safetensors", "--every", "100").code == 0
     expected = unmingle.OnlineRobustPCA(random_state=0).fit(MADE.X)
     assert np.array_equal(unmingle.load(data / "rows.safetensors").components_, expected.components_)

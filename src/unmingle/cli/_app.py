@@ -3,27 +3,53 @@
 import inspect
 import traceback
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
+from typer.main import get_command, get_group
 
 from .. import __version__
 from .._validation import is_panic
-from . import align, apply, audio, decompose, demo, export, fit, info, train, train_audio, video
-from ._shared import console
 from ._shared.interrupts import exit_code, heeding_termination, what_happened
 
-COMMANDS = ("demo", "decompose", "fit", "apply", "train", "video", "audio", "align", "export", "info")
+COMMANDS = {
+    "demo": "Separate a film, a table and a song, compare with simpler methods, and write a page with pictures and "
+    "sound.",
+    "decompose": "Clean a table: find cells that do not fit the rest, and estimate what belongs there and in the gaps.",
+    "fit": "Learn what is normal from a table, or from an array that may be larger than memory.",
+    "apply": "Apply a saved model to new data; the model learns nothing from them.",
+    "train": "Train an encoder: a small network that finds the low-rank part and outliers of new data fast.",
+    "video": "Separate the film of a fixed camera into background, foreground and mask, and list when something was "
+    "there.",
+    "audio": "Separate songs into voice and music, DIR/NAME.voice.flac and DIR/NAME.music.flac, which add up to the "
+    "song.",
+    "align": "Align images of the same thing, and separate what all have in common from what stands out in each.",
+    "export": "Write the encoder of a model as an ONNX file, which runs without Python and unmingle.",
+    "info": "Describe a model: its kind, what it was trained on, what goes in, how good it is, and how it is built.",
+}
+"""What each command does, in the order in which people meet them. The module of a command, of the same name, is
+imported when the command is run or its own help is asked for, so that the list of commands is there at once."""
 
 
-class Plain(TyperGroup):
-    """A group of commands whose failures are one sentence each."""
+class LazyGroup(TyperGroup):
+    """A group of commands that are imported when they are run, and whose failures are one sentence each."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.commands = {name: TyperCommand(name, help=line) for name, line in COMMANDS.items()}
 
     def list_commands(self, ctx: Any) -> list[str]:
         """In the order in which people meet them."""
-        return sorted(super().list_commands(ctx), key=COMMANDS.index)
+        return list(COMMANDS)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is to be run, imported."""
+        name, found, others = super().resolve_command(ctx, args)
+        return name, found and load_command(str(found.name)), others
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit with code 1 after a failure, 130 after an interrupt."""
@@ -31,6 +57,8 @@ class Plain(TyperGroup):
             with heeding_termination():
                 return super().invoke(ctx)
         except KeyboardInterrupt as error:
+            from ._shared import console
+
             console.say(f"{what_happened(error)}; incomplete results are not kept.")
             raise typer.Exit(exit_code(error)) from None
         except TyperException as error:
@@ -43,6 +71,8 @@ class Plain(TyperGroup):
                 raise
             if ctx.params.get("debug"):
                 traceback.print_exc()
+            from ._shared import console
+
             console.say_failure(error)
         raise typer.Exit(1)
 
@@ -54,7 +84,7 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-app = typer.Typer(cls=Plain, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.callback()
@@ -75,7 +105,17 @@ def unwrapped(command: Callable[..., object]) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-for command in (demo, decompose, fit, apply, video, audio, align, export, info):
-    app.command(command.__name__.rpartition(".")[2], help=unwrapped(command.run))(command.run)
-train.kinds.command("audio", help=unwrapped(train_audio.run))(train_audio.run)
-app.add_typer(train.kinds, name="train")
+@cache
+def load_command(name: str) -> Any:
+    """Import the module of a command and make of its function `run` what typer runs."""
+    module = import_module(f"{__package__}.{name}")
+    if name == "train":
+        from . import train_audio
+
+        module.kinds.command("audio", help=unwrapped(train_audio.run))(train_audio.run)
+        group = get_group(module.kinds)
+        group.name = name
+        return group
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.command(name, help=unwrapped(module.run))(module.run)
+    return get_command(alone)

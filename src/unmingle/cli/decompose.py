@@ -1,84 +1,72 @@
 """The command `unmingle decompose`."""
 
-from enum import StrEnum
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from ..apps.tables import Outputs, Reading, Settings
 from ._shared import console
-from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, above_zero
-from ._shared.paths import ready_outputs
-from ._shared.table_options import Aside, Decimal, Fill, Header, Replace, Sheet, TableFile, Use, read
-
-if TYPE_CHECKING:
-    from ..apps.tables import Cleaned
+from ._shared.declare import with_options
+from ._shared.options import Json, Quiet, above_zero
+from ._shared.paths import named_as_options
+from ._shared.table_options import CLEANING, LEARNING, READING, TableFile
 
 
-class ColumnScale(StrEnum):
-    """Whether columns are divided by scales of their own."""
-
-    COLUMNS = "columns"
-    NONE = "none"
-
-
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--out",
-        metavar="PATH",
-        help="Folder for the results, or name of the cleaned table: its suffix tells the format.",
-    ),
-]
-Report = Annotated[bool, typer.Option("--report", help="Write a page with pictures of the table.")]
-Parts = Annotated[
-    bool, typer.Option("--parts", help="Write the low-rank table and the sparse outliers of the answer, too.")
-]
-Components = Annotated[int | None, typer.Option(min=1, help="Largest rank allowed.")]
-Nonnegative = Annotated[
-    bool,
-    typer.Option("--nonnegative", help="Patterns that are never negative and only add up: for counts and spectra."),
-]
-Scale = Annotated[ColumnScale, typer.Option(help="Weigh all columns alike, or take them as they are.")]
-Debias = Annotated[
-    bool,
-    typer.Option("--debias/--no-debias", help="Fit the low-rank table again, without the shrinkage of the penalties."),
-]
-FalseShare = Annotated[
-    float,
-    typer.Option(
-        callback=above_zero(most=1.0), help="Share of the listed outliers that may be false; smaller lists fewer."
-    ),
-]
-Tolerance = Annotated[float, typer.Option(min=0.0, help="Relative duality gap, or stationarity, at which to stop.")]
-MaxIter = Annotated[int, typer.Option(min=1, help="Stop after this many iterations in any case.")]
-Top = Annotated[int, typer.Option(min=0, help="How many outliers to print.")]
+def column_scale(word: str | None) -> str | None:
+    """Read the scale of columns."""
+    if word not in ("columns", "none", None):
+        raise typer.BadParameter(f"{word!r} is not one of 'columns', 'none'.")
+    return None if word == "none" else word
 
 
+_OPTIONS: dict[str, Any] = {
+    **READING,
+    **LEARNING,
+    **CLEANING,
+    "out": Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="PATH",
+            help="Folder for the results, or name of the cleaned table: its suffix tells the format.",
+        ),
+    ],
+    "report": Annotated[bool, typer.Option("--report", help="Write a page with pictures of the table.")],
+    "parts": Annotated[
+        bool, typer.Option("--parts", help="Write the low-rank table and the sparse outliers of the answer, too.")
+    ],
+    "nonnegative": Annotated[
+        bool,
+        typer.Option("--nonnegative", help="Patterns that are never negative and only add up: for counts and spectra."),
+    ],
+    "n_components": Annotated[int | None, typer.Option("--components", min=1, help="Largest rank allowed.")],
+    "scale": Annotated[
+        str | None,
+        typer.Option(
+            metavar="columns|none", callback=column_scale, help="Weigh all columns alike, or take them as they are."
+        ),
+    ],
+    "false_share": Annotated[
+        float,
+        typer.Option(
+            callback=above_zero(most=1.0), help="Share of the listed outliers that may be false; smaller lists fewer."
+        ),
+    ],
+}
+"""Options with names, parsers or checks of their own."""
+
+
+@partial(with_options, given=_OPTIONS, without=["reading"])
 def run(
     table: TableFile,
-    out: Out = None,
-    report: Report = False,
-    parts: Parts = False,
-    fill: Fill = True,
-    replace: Replace = True,
-    sheet: Sheet = None,
-    header: Header = None,
-    decimal: Decimal = None,
-    use: Use = None,
-    aside: Aside = None,
-    components: Components = None,
-    rank_penalty: RankPenalty = "auto",
-    outlier_penalty: OutlierPenalty = "auto",
-    nonnegative: Nonnegative = False,
-    scale: Scale = ColumnScale.COLUMNS,
-    debias: Debias = True,
-    false_share: FalseShare = 0.03,
-    tol: Tolerance = 1e-4,
-    max_iter: MaxIter = 500,
-    top: Top = 10,
-    seed: Seed = 0,
+    outputs: Outputs,
+    reading: Reading,
+    settings: Settings,
+    top: Annotated[int, typer.Option(min=0, help="How many outliers to print.")] = 10,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -92,46 +80,18 @@ def run(
 
     unmingle decompose readings.xlsx -o cleaned.csv --no-fill
     """
-    with console.progress(f"Separating {table.name}", quiet=quiet) as advance, console.warnings_as_sentences():
-        from ..apps import tables
+    with (
+        console.progress(f"Separating {table.name}", quiet=quiet) as advance,
+        named_as_options({"the source": "TABLE"}),
+    ):
+        from ..apps.tables import separate
 
-        content = read(table, sheet, header, decimal, use, aside, nonnegative=nonnegative, least=(2, 2), quiet=quiet)
-        places = tables.places_for(table, out, content.form, report=report, parts=parts)
-        ready_outputs({f"--out ({name})": path for name, path in places.items()}, {"TABLE": table})
-        done = tables.separate(
-            content.values,
-            scale=None if scale is ColumnScale.NONE else scale.value,
-            debias=debias,
-            nonnegative=nonnegative,
-            false_share=false_share,
-            n_components=components,
-            rank_penalty=rank_penalty,
-            outlier_penalty=outlier_penalty,
-            tol=tol,
-            max_iter=max_iter,
-            callback=advance,
-            random_state=seed,
-        )
-        cleaned = tables.clean(content, done.low_rank, done.flags, fill=fill, replace=replace)
-        cells = tables.outlier_rows(content, done)
-        tables.write_results(content, done, cleaned, cells, places, name=table.name)
-        doubt = tables.too_many(done)
-    if doubt:
-        console.say(f"Warning: {doubt}")
+        outputs = replace(outputs, out=outputs.out or table.parent)
+        result = separate(table, outputs, replace(settings, reading=reading), progress=advance)
+    console.say_remarks([] if quiet else result.notes, result.warnings)
     if as_json:
-        told = {**done.card_, "filled": cleaned.filled, "replaced": cleaned.replaced, "notes": content.notes}
-        console.print_json({"table": table, **told, "strongest_outliers": cells[:top], "written": places})
+        console.print_json({"table": table, **result.summary(n_outliers=top)})
     elif not quiet:
-        _show(done.card_, cleaned, cells[:top], places)
-
-
-def _show(card: dict[str, Any], cleaned: "Cleaned", strongest: list[dict[str, Any]], written: dict[str, Path]) -> None:
-    size = f"{card['rows']} x {card['columns']}, {card['missing']} missing"
-    share = 100 * card["flagged"] / max(card["rows"] * card["columns"] - card["missing"], 1)
-    told = {
-        "outliers": f"{card['flagged']} of the cells ({share:.2g} %)",
-        "cleaned": f"{cleaned.filled} gaps filled, {cleaned.replaced} outliers replaced",
-        "typical deviation": f"{card['typical_deviation']:.3g}",
-    }
-    facts = console.facts({"table": size, **told, **console.solved(card)})
-    console.show(facts, *console.outlier_table(strongest), **written)
+        console.show(
+            console.facts(result.summary_text()), *console.outlier_table(result.outliers[:top]), **result.written
+        )

@@ -45,16 +45,16 @@ def run(
     ONNX Runtime, where installed, gives the same answers as unmingle.
     """
     with console.warnings_as_sentences():
-        from ._shared import models
+        from ..apps import models
 
-        model = models.path_of(model)
+        model = models.model_path(model)
         loaded = models.load_encoder(model, layers)
         ready_outputs({"OUT": out}, {"MODEL": model})
-        figures = models.export(loaded, out, warm_start=warm_start, input_scale=input_scale)
+        figures = models.export_encoder(loaded, out, warm_start=warm_start, input_scale=input_scale)
     if as_json:
         console.print_json({"model": model, **figures, "onnx": out})
     elif not quiet:
-        console.show(console.facts(_facts(figures, models.encoder_facts(figures))), onnx=out)
+        console.show(console.facts(_facts(figures, models.encoder_text(figures))), onnx=out)
 
 
 def _facts(figures: dict[str, Any], encoder: dict[str, str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmingle.apps import tables
+from unmingle.apps.tables._outputs import write_outliers
 
 MIXED = pd.DataFrame(
     {
@@ -34,7 +35,7 @@ def test_numbers_are_those_of_pandas_told_how(tmp_path, delimiter, decimal, enco
     table = tables.read_table(tmp_path / "x.csv")
     told = pd.read_csv(tmp_path / "x.csv", sep=delimiter, decimal=decimal, encoding=encoding)
     assert table.columns == ["count", "level"]
-    assert table.aside == {"day": "dates", "place": "text", "blank": "empty"}
+    assert table.skipped == {"day": "dates", "place": "text", "blank": "empty"}
     for name, values in columns_of(table).items():
         np.testing.assert_allclose(values, told[name], rtol=1e-15)
     assert list(table.rows) == list(MIXED["day"])
@@ -53,7 +54,7 @@ def test_what_is_not_changed_stays_in_every_format(tmp_path, source, name):
     expected = np.where(changed, 7.6, table.values)
     np.testing.assert_allclose(again.values, expected, rtol=1e-12)
     assert again.columns == table.columns
-    assert again.aside == table.aside
+    assert again.skipped == table.skipped
     places = [str(cell) for cell in again._frame["place"]]
     formula = ["nan", "", "None"] if source == "y.xlsx" else ["=1+1"]  # that of pandas has no value yet
     assert places[2] in formula
@@ -102,7 +103,7 @@ def test_cells_that_would_run_get_an_apostrophe_in_the_list_only(tmp_path, suffi
     frame.to_csv(tmp_path / "x.csv", index=False)
     table = tables.read_table(tmp_path / "x.csv")
     cells = [{"row": name, "column": "=a", "value": 1.0, "expected": 2.0, "significance": 9.0} for name in table.rows]
-    tables.write_outliers(table, tmp_path / f"list{suffix}", cells)
+    write_outliers(table, tmp_path / f"list{suffix}", cells)
     path = tmp_path / f"list{suffix}"
     found = pd.read_excel(path) if suffix == ".xlsx" else pd.read_csv(path, sep="\t" if suffix == ".tsv" else ",")
     assert found["row"].astype(str).tolist() == ["'=HYPERLINK(1)", "'@x", "'+1+1", "-5", "plain"]
@@ -128,7 +129,7 @@ def test_any_numbers_come_back(tmp_path_factory, rows, decimal, delimiter):
     told = pd.read_csv(io.StringIO(text), sep=delimiter, decimal=decimal)
     try:
         table = tables.read_table(
-            path, least=(1, 0), use=[name for name in told if told[name].notna().any()], decimal=decimal
+            path, min_shape=(1, 0), use=[name for name in told if told[name].notna().any()], decimal=decimal
         )
     except tables.TableError as error:
         pytest.fail(str(error))
@@ -199,6 +200,6 @@ def test_row_numbers_are_told_from_measurements(tmp_path, name, values, is_id):
     values = np.asarray(values)
     frame = pd.DataFrame({name: values, "a": np.sqrt(np.arange(len(values)) + 2.0), "b": 0.5})
     frame.to_csv(tmp_path / "x.csv", index=False)
-    assert tables.read_table(tmp_path / "x.csv").aside == ({name: "ids"} if is_id else {})
+    assert tables.read_table(tmp_path / "x.csv").skipped == ({name: "ids"} if is_id else {})
     table = tables.read_table(tmp_path / "x.csv", use=[name])
     np.testing.assert_array_equal(table.values[:, 0], values)

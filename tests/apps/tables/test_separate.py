@@ -5,6 +5,7 @@ import pytest
 
 from unmingle import RobustNMF, decompose
 from unmingle.apps import tables
+from unmingle.apps.tables._parts import decompose_table
 
 
 @pytest.fixture(scope="module")
@@ -19,34 +20,34 @@ def readings():
 
 
 def test_parts_add_up_and_missing_cells_are_filled(readings):
-    done = tables.separate(readings, random_state=0)
+    done = decompose_table(readings, random_state=0)
     assert done.strongest(1) == [(7, 2)]
-    assert done.card_["missing"] == 1
+    assert done.figures()["missing"] == 1
     assert done.low_rank[20, 1] == pytest.approx(1000 * np.median(readings[20, [0, 3]] / [1.0, 5.0]), rel=0.1)
     away = readings - done.low_rank - done.outliers
-    assert done.card_["typical_deviation"] == pytest.approx(1.4826 * np.nanmedian(np.abs(away + done.outliers)))
+    assert done.figures()["typical_deviation"] == pytest.approx(1.4826 * np.nanmedian(np.abs(away + done.outliers)))
 
 
 def test_it_is_decompose_by_its_defaults_for_tables(readings):
     alike = readings / [1.0, 1000.0, 0.01, 5.0]
-    done = tables.separate(alike, scale=None, debias=False, random_state=0)
+    done = decompose_table(alike, scale=None, debias=False, random_state=0)
     assert np.array_equal(done.low_rank, decompose(alike, random_state=0).low_rank)
-    done = tables.separate(readings, random_state=0)
+    done = decompose_table(readings, random_state=0)
     part = decompose(readings, scale="columns", debias=True, random_state=0)
     assert np.array_equal(done.low_rank, part.low_rank)
-    assert done.card_["flagged"] == np.count_nonzero(part.flags())
+    assert done.figures()["flagged"] == np.count_nonzero(part.flags())
     assert done.strongest(0) == []
 
 
 def test_nonnegative_parts_are_those_of_the_estimator(readings):
     values = np.abs(readings) / [1.0, 1000.0, 0.01, 5.0]
     plain = {"scale": None, "debias": False}
-    done = tables.separate(values, nonnegative=True, n_components=2, random_state=0, **plain)
+    done = decompose_table(values, nonnegative=True, n_components=2, random_state=0, **plain)
     model = RobustNMF(2, random_state=0).fit(values)
     assert np.array_equal(done.low_rank, model.decompose(values).low_rank)
-    assert done.card_["objective"] == model.objective_
-    assert done.card_["stationarity"] == model.stationarity_
-    alike = tables.separate(values * 1000.0, nonnegative=True, n_components=1, random_state=0)
+    assert done.figures()["objective"] == model.objective_
+    assert done.figures()["stationarity"] == model.stationarity_
+    alike = decompose_table(values * 1000.0, nonnegative=True, n_components=1, random_state=0)
     assert alike.strongest(1) == [(7, 2)]
     assert alike.low_rank.min() >= 0
 

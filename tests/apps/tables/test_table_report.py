@@ -11,15 +11,14 @@ from PIL import Image
 from sensor_tables import FAULT, GAP, readings
 
 from unmingle.apps import tables
+from unmingle.apps.tables._report import report_page
 
 ORANGE, BLUE = (219, 82, 15), (46, 122, 199)
 
 
 def page_of(path, **options):
-    table = tables.read_table(path)
-    done = tables.separate(table.values, random_state=0, **options)
-    cleaned = tables.clean(table, done.low_rank, done.flags)
-    return tables.report_page(path.name, table, done, cleaned, tables.outlier_rows(table, done))
+    done = tables.separate(path, settings=tables.Settings(**options))
+    return report_page(path.name, done.table, done.parts, done.cleaned, done.outliers)
 
 
 def picture_in(page):
@@ -63,10 +62,7 @@ def test_every_outlier_of_a_large_table_is_seen(tmp_path):
     X = rng.standard_normal((5000, 1)) @ rng.standard_normal((1, 300)) + 0.1 * rng.standard_normal((5000, 300))
     X[[7, 2500, 4999], [0, 150, 299]] = 50
     np.save(tmp_path / "x.npy", X)
-    table = tables.read_table(tmp_path / "x.npy")
-    done = tables.separate(X, false_share=1e-6, n_components=1, random_state=0)
-    cleaned = tables.clean(table, done.low_rank, done.flags)
-    picture = picture_in(tables.report_page("x", table, done, cleaned, tables.outlier_rows(table, done)))
+    picture = picture_in(page_of(tmp_path / "x.npy", false_share=1e-6, n_components=1))
     assert picture.shape == (240, 960, 3)
     found = np.argwhere((picture == ORANGE).all(axis=2)).tolist()
     assert found == [[0, 1], [120, 480], [239, 959]]

@@ -10,7 +10,7 @@ from ..._types import Float32Array
 from ...alignment.result import Alignment
 from ...report import png
 from ...store import write_atomically
-from ..tables import harmless
+from ..tables.writing import escape_formula
 from ._images import SourceImages, unique_stems
 
 PARTS = ("aligned", "low_rank", "outliers")
@@ -65,7 +65,7 @@ def _table(images: SourceImages, done: Alignment) -> str:
     for number, name in enumerate(images.names):
         figures = [done.cost[number], done.valid[number], *done.matrices[number].ravel()]
         shown = ["" if np.isnan(figure) else f"{figure:.9g}" for figure in figures]
-        writer.writerow([harmless(name), "yes" if done.ok[number] else "no", *shown, done.notes[number]])
+        writer.writerow([escape_formula(name), "yes" if done.ok[number] else "no", *shown, done.notes[number]])
     for name, note in images.unread.items():
-        writer.writerow([harmless(name), "no", *[""] * 11, note])
+        writer.writerow([escape_formula(name), "no", *[""] * 11, note])
     return text.getvalue()

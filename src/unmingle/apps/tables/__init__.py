@@ -1,53 +1,56 @@
 """Tables of numbers: read from files with all that stands beside the numbers, taken apart, cleaned, written back."""
 
-from ._apply import FAR, AppliedTable, apply_model, fit_table, framed, n_features, read_for
-from ._errors import TableError
-from ._files import is_table, read_table
-from ._pictures import read_pictures, write_pictures
-from ._raw import SUFFIXES
-from ._report import report_page
-from ._results import (
-    clean,
-    outlier_rows,
-    places_for,
-    stem_of,
-    too_many,
-    write_outliers,
-    write_results,
-    write_row_results,
-)
-from ._separate import SeparatedTable, separate
-from ._table import Cleaned, NamedTable
-from ._write import full_suffix, harmless, write_table
+from typing import TYPE_CHECKING
 
+from ..._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from ._apply import AppliedResult as AppliedResult
+    from ._apply import apply as apply
+    from ._formats import TableError as TableError
+    from ._result import Result as Result
+    from ._separate import separate as separate
+    from ._settings import ApplySettings as ApplySettings
+    from ._settings import ModelSettings as ModelSettings
+    from ._settings import Outputs as Outputs
+    from ._settings import Reading as Reading
+    from ._settings import Settings as Settings
+    from .fitting import fit_table as fit_table
+    from .reading import read_table as read_table
+    from .table import NamedTable as NamedTable
+    from .writing import write_table as write_table
+
+_HOMES = {
+    "AppliedResult": "_apply",
+    "ApplySettings": "_settings",
+    "ModelSettings": "_settings",
+    "NamedTable": "table",
+    "Outputs": "_settings",
+    "Reading": "_settings",
+    "Result": "_result",
+    "Settings": "_settings",
+    "TableError": "_formats",
+    "apply": "_apply",
+    "fit_table": "fitting",
+    "read_table": "reading",
+    "separate": "_separate",
+    "write_table": "writing",
+}
 __all__ = [
-    "FAR",
-    "SUFFIXES",
-    "AppliedTable",
-    "Cleaned",
+    "AppliedResult",
+    "ApplySettings",
+    "ModelSettings",
     "NamedTable",
-    "SeparatedTable",
+    "Outputs",
+    "Reading",
+    "Result",
+    "Settings",
     "TableError",
-    "apply_model",
-    "clean",
+    "apply",
     "fit_table",
-    "framed",
-    "full_suffix",
-    "harmless",
-    "is_table",
-    "n_features",
-    "outlier_rows",
-    "places_for",
-    "read_for",
-    "read_pictures",
     "read_table",
-    "report_page",
     "separate",
-    "stem_of",
-    "too_many",
-    "write_outliers",
-    "write_pictures",
-    "write_results",
-    "write_row_results",
     "write_table",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -1,116 +1,128 @@
 """New tables, by models of others: matched by the names of their columns, cleaned, and every row scored."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..._types import AnyArray, BoolArray
+from ... import load
 from ..._validation import require
-from ...core.cells.columns import column_scales
 from ...core.encoder.encoder import Encoder
-from ...core.iterate import Callback
-from ._errors import TableError
-from ._files import array_table, read_table
-from ._raw import Form
-from ._separate import SeparatedTable
-from ._table import NamedTable
+from ..jobs import check_outputs
+from ._applied import FAR, AppliedParts, decompose_by_model, n_features
+from ._cleaning import clean, list_outliers
+from ._formats import Form, TableError
+from ._outputs import places_for, write_results, write_row_results
+from ._result import Result, path_of_source
+from ._settings import ApplySettings, Outputs, Reading
+from .reading import array_table, read_source
+from .table import NamedTable
 
-FAR = 5.0
-"""Standard deviations from which on a cell stands out, where a model does not know the noise of single cells."""
-_ENOUGH = 20
-"""Rows that tell how far cells of a column usually are from what is expected of them."""
+_UNTESTED = (
+    f"Cells more than {FAR:g} standard deviations away are listed; unmingle fit TABLE writes a model that knows the "
+    "noise of each column."
+)
 
 
 @dataclass(frozen=True, eq=False)
-class AppliedTable(SeparatedTable):
-    """A table by a model of another one."""
+class AppliedResult(Result):
+    """A table by a model of another one, cleaned, with a score for every row."""
 
-    scores: AnyArray | None = None
-    """(n,): `score_samples` of the model: larger for more normal rows. None for a plain encoder."""
-    strange: BoolArray | None = None
-    """(n,): Rows that are outliers as a whole; None where the model does not say."""
-    tested: bool = True
-    """Whether the model knows the noise of single cells; else flags are cells beyond `FAR`."""
-
-    @cached_property
-    def flags(self) -> BoolArray:
-        """Which cells stand out."""
-        if self.tested:
-            return np.asarray(self.part.flags(self.false_share))
-        return np.abs(self.significance) > FAR
-
-    @cached_property
-    def significance(self) -> AnyArray:
-        """Deviation of each cell in standard deviations."""
-        if self.tested:
-            return np.asarray(self.part.significance)
-        away = np.nan_to_num(np.asarray(self.values, np.float64) - np.asarray(self.low_rank))
-        least = np.broadcast_to(np.asarray(self.part.outlier_penalty) / 2.0, away.shape[1:])
-        least = least if self.part.column_scale is None else least * self.part.column_scale
-        scales = np.maximum(least, column_scales(away)) if len(away) >= _ENOUGH else least
-        return away / scales
+    parts: AppliedParts
 
     @property
-    def card_(self) -> dict[str, Any]:
-        """The results in numbers."""
-        rows = {} if self.strange is None else {"flagged_rows": int(np.count_nonzero(self.strange))}
+    def notes(self) -> list[str]:
+        """What a user should know of how the table was read and judged."""
+        return self.table.notes if self.parts.tested else [*self.table.notes, _UNTESTED]
+
+    def summary_text(self) -> dict[str, str]:
+        """The figures that people read first, in words."""
+        size, cleaned = self._sizes()
         return {
-            "rows": self.values.shape[0],
-            "columns": self.values.shape[1],
-            "missing": int(np.count_nonzero(np.isnan(self.values))),
-            "flagged": int(np.count_nonzero(self.flags)),
-            **rows,
-            "rank": self.part.rank,
-            "gap": float(self.part.gap),
+            "table": size,
+            "outliers": f"{self.parts.figures()['flagged']} of the cells",
+            "cleaned": cleaned,
+            **rows_in_words(self.parts),
         }
 
 
-def fit_table(table: NamedTable, *, nonnegative: bool = False, callback: Callback | None = None, **options: Any) -> Any:
-    """Learn a table: all columns weighed alike, with their names, and the noise of every column.
+def rows_in_words(parts: AppliedParts) -> dict[str, str]:
+    """How many rows are outliers as a whole, if the model tells."""
+    return {} if parts.strange is None else {"strange rows": f"{int(parts.strange.sum())} of {len(parts.strange)}"}
+
+
+def apply(
+    model: Any,
+    source: Any,
+    outputs: Outputs = Outputs(),  # noqa: B008 (frozen)
+    settings: ApplySettings = ApplySettings(),  # noqa: B008 (frozen)
+) -> AppliedResult:
+    """Take the rows of a table apart by a model of another one, each on its own; clean the table and score the rows.
 
     Parameters
     ----------
-    table : NamedTable
-        The table.
-    nonnegative : bool
-        Whether `unmingle.RobustNMF` is fitted, not `unmingle.RobustPCA`.
-    callback : callable, optional
-        Told of the progress; see `unmingle.decompose`.
-    **options
-        Those of the estimator.
+    model : estimator, Encoder or path
+        A fitted model, or its file.
+    source : path, DataFrame, array or NamedTable
+        The table. Its columns are matched with those of the model by their names.
+    outputs : Outputs
+        What to write: nothing unless it names a place.
+    settings : ApplySettings
+        How to read and clean the table.
+
+    Returns
+    -------
+    AppliedResult
+        With ``summary()``, ``warnings``, ``written``, and the scores in ``parts``.
     """
-    from ...estimators.robust_nmf import RobustNMF
-    from ...estimators.robust_pca import RobustPCA
+    fitted = load_model(model)
+    table = read_for(fitted, source, settings.reading)
+    path = path_of_source(source, table.form)
+    rows = ("codes", "scores") if hasattr(fitted, "score_samples") else ("codes",)
+    places = places_for(path, outputs, table.form, rows=rows)
+    inputs = {"the source": path, "the model": Path(model) if isinstance(model, str | PathLike) else None}
+    check_outputs({f"out ({name})": place for name, place in places.items()}, inputs)
+    columns = table.columns if table.named else getattr(fitted, "feature_names_in_", None)
+    parts = decompose_by_model(fitted, table.values, columns=columns, false_share=settings.false_share)
+    cleaned = clean(table, parts.low_rank, parts.flags, fill=settings.fill, replace=settings.replace)
+    cells = list_outliers(table, parts)
+    if places:
+        write_results(table, parts, cleaned, cells, places, name=path.name)
+        write_row_results(table.rows, table.form, parts, places)
+    return AppliedResult(table, parts, cleaned, cells, (), places)
 
-    model = (RobustNMF if nonnegative else RobustPCA)(scale="columns", debias=True, **options)
-    X = framed(table.values, table.columns) if table.named else np.asarray(table.values, np.float64)
-    return model.fit(X, callback=callback)
+
+def load_model(model: Any) -> Any:
+    """A model that takes rows apart, or the one in a file."""
+    fitted = load(model) if isinstance(model, str | PathLike) else model
+    if isinstance(fitted, Encoder) or hasattr(fitted, "decompose"):
+        return fitted
+    what = f"{model} holds" if fitted is not model else "The model is"
+    raise ValueError(f"{what} a {type(fitted).__name__}, which cannot be applied to data by this command.")
 
 
-def read_for(model: Any, path: str | PathLike[str], **options: Any) -> NamedTable:
+def read_for(model: Any, source: Any, reading: Reading = Reading()) -> NamedTable:  # noqa: B008 (frozen)
     """Read a table for a model: its columns by their names, in its order; others are carried along.
 
     Parameters
     ----------
     model : estimator or Encoder
         Fitted.
-    path : path
-        The file.
-    **options
-        Those of `read_table`.
+    source : path, DataFrame, array or NamedTable
+        The table.
+    reading : Reading
+        How to read a file.
 
     Raises
     ------
     TableError
         A column is missing, or there are as many columns as the model does not have.
     """
-    path = Path(path)
+    path = Path(source) if isinstance(source, str | PathLike) else "The table"
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
-    table = _read(path, options)
+    table = _read_zarr(path) if _is_zarr(path) else read_source(source, reading, min_shape=(1, 1))
     if not names or not table.named:
         if table.values.shape[1] != n_features(model):
             raise TableError(
@@ -118,15 +130,15 @@ def read_for(model: Any, path: str | PathLike[str], **options: Any) -> NamedTabl
                 f"{n_features(model)}."
             )
         return table
-    lacking = [name for name in names if name not in table.columns and name not in table.aside]
+    lacking = [name for name in names if name not in table.columns and name not in table.skipped]
     if lacking:
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
         raise TableError(
             f"{path} has no column {lacking[0]!r}{more}, which the model was fitted to; it needs "
             f"{', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}."
         )
-    if any(name in table.aside for name in names):
-        table = read_table(path, **{**options, "use": names}, least=(1, 1))
+    if any(name in table.skipped for name in names):
+        table = read_source(source, replace(reading, use=tuple(names)), min_shape=(1, 1))
     surplus = [name for name in table.columns if name not in set(names)]
     if surplus:
         listed = ", ".join(map(repr, surplus[:5]))
@@ -134,9 +146,11 @@ def read_for(model: Any, path: str | PathLike[str], **options: Any) -> NamedTabl
     return table.chosen(names)
 
 
-def _read(path: Path, options: dict[str, Any]) -> NamedTable:
-    if path.suffix.lower() != ".zarr" or not path.is_dir():
-        return read_table(path, **options, least=(1, 1))
+def _is_zarr(path: object) -> TypeGuard[Path]:
+    return isinstance(path, Path) and path.suffix.lower() == ".zarr" and path.is_dir()
+
+
+def _read_zarr(path: Path) -> NamedTable:
     zarr = require("zarr", "dask")
     try:
         values = np.asarray(zarr.open_array(path, mode="r")[:])
@@ -145,63 +159,3 @@ def _read(path: Path, options: dict[str, Any]) -> NamedTable:
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise TableError(f"{path} holds an array of {values.dtype}, shape {values.shape}; expected 2-D numbers.")
     return array_table(values, Form(".npy"))
-
-
-def n_features(model: Any) -> int:
-    """How many columns a model, or a plain encoder, was fitted to."""
-    return int(model.components.shape[1] if isinstance(model, Encoder) else model.n_features_in_)
-
-
-def framed(values: AnyArray, columns: Any) -> Any:
-    """Numbers as a data frame with the names of their columns."""
-    return require("pandas", "table").DataFrame(values, columns=list(columns))
-
-
-def apply_model(model: Any, values: AnyArray, *, columns: Any = None, false_share: float = 0.03) -> AppliedTable:
-    """Take the rows of a table apart by a model of others, each on its own, and score them.
-
-    Parameters
-    ----------
-    model : estimator or Encoder
-        Fitted, with ``decompose`` or ``encode``.
-    values : array of shape (n, m)
-        The table, NaN where a cell is missing.
-    columns : sequence of str, optional
-        Names of its columns, if the model knows names.
-    false_share : float
-        Expected share of false ones among the cells that stand out, where the model knows their noise.
-
-    Examples
-    --------
-    >>> import unmingle
-    >>> rng = np.random.default_rng(0)
-    >>> habit = rng.standard_normal((1, 4))
-    >>> train, new = (rng.standard_normal((n, 1)) @ habit + 0.01 * rng.standard_normal((n, 4)) for n in (200, 5))
-    >>> new[3, 1] += 9.0
-    >>> model = unmingle.RobustPCA(scale="columns", debias=True, random_state=0).fit(train)
-    >>> apply_model(model, new).strongest(1)
-    [(3, 1)]
-    """
-    if isinstance(model, Encoder):
-        return AppliedTable(values, _encoded(model, values), tested=False)
-    X = framed(values, columns) if columns is not None and hasattr(model, "feature_names_in_") else values
-    tested = getattr(model, "cells_", None) is not None
-    part = model.decompose(X, debias=tested)
-    strange = None
-    if hasattr(model, "predict"):
-        strange = np.asarray(model.predict(X)) == -1
-    elif hasattr(model, "outlier_flags"):
-        strange = np.asarray(model.outlier_flags(X))
-    scores = np.asarray(model.score_samples(X))
-    return AppliedTable(values, part, None, false_share, scores, strange, tested)
-
-
-def _encoded(encoder: Encoder, X: AnyArray) -> Any:
-    from ...core.decomposition.result import Decomposition
-
-    codes, outliers = encoder.encode(X)
-    gaps = encoder.gap(X, codes, outliers)
-    return Decomposition(
-        codes, encoder.components, X, outliers, encoder.rank_penalty, encoder.outlier_penalty,
-        float(np.sum(encoder.cost(X, codes, outliers))), float(np.max(gaps)), sample_gap=gaps,
-    )  # fmt: skip

@@ -14,8 +14,7 @@ from ..._numpy_files import (
     read_npz,
 )
 from ..._types import AnyArray
-from ._errors import TableError
-from ._raw import Form
+from ._formats import Form, TableError
 
 KINDS_OF_NUMBERS = "biuf"
 

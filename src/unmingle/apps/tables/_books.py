@@ -1,17 +1,19 @@
 """Excel and Parquet files of tables."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..._validation import require
 from ._columns import different_names, marks_of
-from ._errors import TableError
-from ._numbers import is_missing, numbers
-from ._raw import Form, Raw
+from ._formats import Form, RawTable, TableError
+from ._numbers import is_missing, parse_numbers
 
 
-def read_book(path: Path, *, sheet: str | None = None, header: bool | None = None, decimal: str | None = None) -> Raw:
+def read_book(
+    path: Path, *, sheet: str | None = None, header: bool | None = None, decimal: str | None = None
+) -> RawTable:
     """Read the cells of one sheet of an Excel file.
 
     Parameters
@@ -59,7 +61,7 @@ def read_book(path: Path, *, sheet: str | None = None, header: bool | None = Non
     places = [f"row {number + 1}" for number in rows.index]
     form = Form(path.suffix.lower(), decimal=mark, sheet=name, other_sheets=others)
     blank = named and not str(titles[0]).strip()
-    return Raw(rows.reset_index(drop=True), form, places, blank, header=named, doubt=doubt, notes=notes)
+    return RawTable(rows.reset_index(drop=True), form, places, blank, header=named, doubt=doubt, notes=notes)
 
 
 def _sheet(path: Path, book: Any, names: list[str], wanted: str | None) -> tuple[str, Any]:
@@ -82,11 +84,11 @@ def _damaged(path: Path) -> TableError:
 
 def _all_numbers(cells: list[Any]) -> bool:
     present = [cell for cell in cells if cell is not None and cell == cell and not is_missing(str(cell))]
-    return bool(present) and not numbers([str(cell) for cell in present]).odd
+    return bool(present) and not parse_numbers([str(cell) for cell in present]).odd
 
 
-def read_parquet(path: Path, *, decimal: str | None = None) -> Raw:
-    """Read the columns of a Parquet file; an index other than the number of the row holds the names of the rows.
+def read_parquet(path: Path, *, decimal: str | None = None) -> RawTable:
+    """Read the columns of a Parquet file; see `raw_of_frame`.
 
     Parameters
     ----------
@@ -105,6 +107,12 @@ def read_parquet(path: Path, *, decimal: str | None = None) -> Raw:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise TableError(f"{path} is damaged or no Parquet file.") from error
+    return raw_of_frame(frame, Form(path.suffix.lower()), decimal)
+
+
+def raw_of_frame(frame: Any, form: Form, decimal: str | None = None) -> RawTable:
+    """The cells of a data frame of pandas; an index other than the number of the row holds the names of the rows."""
+    pandas = require("pandas", "table")
     columns, twice = different_names(frame.columns)
     note = f"Repeated column names were numbered: {', '.join(map(repr, twice[:5]))}."
     index = not isinstance(frame.index, pandas.RangeIndex)
@@ -113,5 +121,4 @@ def read_parquet(path: Path, *, decimal: str | None = None) -> Raw:
         places = [f"row {name}" for name in places]
     frame = frame.set_axis(columns, axis=1)
     mark, doubt = (decimal, None) if decimal else marks_of(frame)
-    form = Form(path.suffix.lower(), decimal=mark)
-    return Raw(frame, form, places, index=index, doubt=doubt, notes=[note] if twice else [])
+    return RawTable(frame, replace(form, decimal=mark), places, index=index, doubt=doubt, notes=[note] if twice else [])

@@ -1,27 +1,35 @@
 """Numbers as people write them: decimal commas, thousands marks, percent signs, and words for what is missing."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..._types import Float64Array
+from ..._validation import is_installed, require
 
 _ERRORS = frozenset({"#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"})
-MISSING = _ERRORS | {"", "na", "n/a", "n.a.", "nan", "null", "none", "missing", "-", "--", "?", "<na>", "nat"}
+MISSING = frozenset(
+    {*_ERRORS, "", "na", "n/a", "n.a.", "nan", "null", "none", "missing", "-", "--", "?", "<na>", "nat"}
+)
 """How a missing cell may be written, in small letters."""
 _GROUPS = re.compile(r"[+-]?\d{1,3}(?:([.,' \u00a0\u202f\u2019])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+,\d+|\d*,(?:\d{1,2}|\d{4,})|\d{4,},\d+|0,\d+|\d+,\d+[eE]\S+)")
-_DECIMAL_POINT = re.compile(
-    r"[+-]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d*\.(?:\d{1,2}|\d{4,})|\d{4,}\.\d+|0\.\d+|\d+\.\d+[eE]\S+)"
+_DECIMAL_COMMA = re.compile(
+    r"^[+-]?(?:\d{1,3}(?:\.\d{3})+,\d+|\d*,(?:\d{1,2}|\d{4,})|\d{4,},\d+|0,\d+|\d+,\d+[eE]\S+)$", re.MULTILINE
 )
-_EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_DECIMAL_POINT = re.compile(
+    r"^[+-]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d*\.(?:\d{1,2}|\d{4,})|\d{4,}\.\d+|0\.\d+|\d+\.\d+[eE]\S+)$", re.MULTILINE
+)
+_EITHER = re.compile(r"^[+-]?[1-9]\d{0,2},\d{3}$", re.MULTILINE)
 _CURRENCY = r"(?:[$€£¥₹₽₩]|USD|EUR|GBP|CHF|JPY)"
 _MONEY = re.compile(rf"[-+(]?\s*{_CURRENCY}\s*[-+]?[\d.,]|[-+(]?\d[\d.,\s]*{_CURRENCY}\)?\s*$")
 
 
-class Written(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ParsedColumn:
     """A column of text, read as numbers."""
 
     values: Float64Array
@@ -30,10 +38,21 @@ class Written(NamedTuple):
     """Places of cells that are neither missing nor numbers."""
     whole: bool
     """Whether all numbers are written as whole ones."""
-    decimals: int | None
-    """Most decimals; None where some numbers have exponents."""
     percent: bool
     """Whether numbers have percent signs."""
+    cells: Sequence[str]
+    """The text."""
+    decimal: str
+    """The decimal mark."""
+
+    @cached_property
+    def decimals(self) -> int | None:
+        """Most decimals; None where some numbers have exponents."""
+        known = ~np.isnan(self.values)
+        texts = [plain(cell, self.decimal) for cell in np.asarray(self.cells, object)[known]]
+        if any("e" in text or "E" in text for text in texts):
+            return None
+        return max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
 def is_missing(cell: str) -> bool:
@@ -67,18 +86,16 @@ def decimal_mark(cells: Iterable[str], otherwise: str = ".") -> tuple[str, str |
     >>> decimal_mark(["1.234,5", "7"]), decimal_mark(["1,234.5"]), decimal_mark(["1,234"])
     ((',', None), ('.', None), ('.', '1,234'))
     """
-    commas = points = 0
-    doubtful = None
-    for cell in cells:
-        text = cell.strip().rstrip("% ")
-        if "," in text or "." in text:
-            commas += _DECIMAL_COMMA.fullmatch(text) is not None
-            points += _DECIMAL_POINT.fullmatch(text) is not None
-            if doubtful is None and _EITHER.fullmatch(text):
-                doubtful = text
+    cells = list(cells)
+    if "," not in "".join(cells):
+        return ".", None
+    texts = [cell.strip().rstrip("% ") for cell in cells if "," in cell or "." in cell]
+    lines = "\n".join(text for text in texts if "\n" not in text)
+    commas, points = len(_DECIMAL_COMMA.findall(lines)), len(_DECIMAL_POINT.findall(lines))
     if commas != points:
         return ("," if commas > points else "."), None
-    return (otherwise if doubtful else "."), doubtful
+    doubtful = _EITHER.search(lines)
+    return (".", None) if doubtful is None else (otherwise, doubtful[0])
 
 
 def plain(cell: str, decimal: str) -> str:
@@ -92,17 +109,17 @@ def plain(cell: str, decimal: str) -> str:
     return text.replace(",", ".") if decimal == "," else text
 
 
-def numbers(cells: Sequence[str], decimal: str = ".") -> Written:
-    """Read a column.
+def parse_numbers(cells: Sequence[str], decimal: str = ".") -> ParsedColumn:
+    """Read a column, cell by cell, by all rules.
 
     Examples
     --------
-    >>> numbers(["1,5", "", "2 000", "x"], ",").values.tolist()
+    >>> parse_numbers(["1,5", "", "2 000", "x"], ",").values.tolist()
     [1.5, nan, 2000.0, nan]
     """
     values = np.full(len(cells), np.nan)
     odd: list[int] = []
-    whole, percent, decimals, exponent = True, 0, 0, False
+    whole, percent = True, 0
     for place, cell in enumerate(cells):
         if is_missing(cell):
             continue
@@ -113,12 +130,72 @@ def numbers(cells: Sequence[str], decimal: str = ".") -> Written:
             continue
         values[place] = number
         percent += "%" in cell
-        if not text.lstrip("+-").isdigit():
-            whole = False
-            exponent |= "e" in text or "E" in text
-            decimals = max(decimals, len(text.partition(".")[2]))
+        whole = whole and text.lstrip("+-").isdigit()
     known = int(np.count_nonzero(~np.isnan(values)))
-    return Written(values, odd, whole and known > 0, None if exponent else decimals, 2 * percent > known)
+    return ParsedColumn(values, odd, whole and known > 0, 2 * percent > known, cells, decimal)
+
+
+def parse_plain_numbers(cells: Any, decimal: str = ".") -> ParsedColumn | None:
+    """Read a column of text at once if every cell is empty or a plain number; the answer is that of `parse_numbers`.
+
+    Parameters
+    ----------
+    cells : Series
+        Text. Where pyarrow is installed, words for missing cells count as empty, too.
+    decimal : str
+        The decimal mark.
+
+    Returns
+    -------
+    ParsedColumn or None
+        None where a cell is something else, such as a number with thousands marks.
+    """
+    if not len(cells):
+        return None
+    values, unlike_whole = (_cast_by_pyarrow if is_installed("pyarrow") else _cast_by_numpy)(cells, decimal)
+    if values is None:
+        return None
+    known = values[~np.isnan(values)]
+    whole = len(known) > 0 and bool((known == np.rint(known)).all()) and not unlike_whole()
+    return ParsedColumn(values, [], whole, False, cells, decimal)
+
+
+def _cast_by_pyarrow(cells: Any, decimal: str) -> tuple[Float64Array | None, Callable[[], bool]]:
+    """Numbers of plain text, and what tells whether any is written with a point or an exponent."""
+    pyarrow = require("pyarrow", "table")
+    compute = require("pyarrow.compute", "table")
+    text = compute.ascii_lower(compute.ascii_trim_whitespace(pyarrow.array(cells)))
+    missing = compute.is_in(text, value_set=pyarrow.array(sorted(MISSING), text.type))
+    text = compute.if_else(missing, None, text)
+    if decimal == ",":
+        if compute.any(compute.match_substring(text, ".")).as_py():
+            return None, bool
+        text = compute.replace_substring(text, ",", ".")
+    try:
+        values = compute.cast(text, pyarrow.float64()).to_numpy(zero_copy_only=False)
+    except pyarrow.ArrowInvalid:
+        return None, bool
+    if np.count_nonzero(np.isfinite(values)) != len(values) - (compute.sum(missing).as_py() or 0):
+        return None, bool
+    return values, lambda: bool(compute.any(compute.match_substring_regex(text, "[.e]")).as_py())
+
+
+def _cast_by_numpy(cells: Any, decimal: str) -> tuple[Float64Array | None, Callable[[], bool]]:
+    """The same by the `float` of Python, for text without words for missing cells."""
+    text = cells.to_numpy(object)
+    lines = "\n".join(text)
+    if "_" in lines or (decimal == "," and "." in lines):
+        return None, bool
+    if decimal == ",":
+        text = np.array([cell.replace(",", ".") for cell in text], object)
+    empty = text == ""
+    try:
+        values = np.where(empty, "nan", text).astype(np.float64)
+    except ValueError:
+        return None, bool
+    if np.count_nonzero(np.isfinite(values)) != np.count_nonzero(~empty):
+        return None, bool
+    return values, lambda: any(mark in lines for mark in (decimal, "e", "E"))
 
 
 def _number(text: str) -> float | None:
@@ -128,25 +205,23 @@ def _number(text: str) -> float | None:
         return None
 
 
-def written(value: float, like: Any, decimal: str = ".") -> str:
+def format_number(value: float, like: ParsedColumn | None, decimal: str = ".") -> str:
     """Write a number as the others of its column are written.
 
     Parameters
     ----------
     value : float
         NaN for an empty cell.
-    like : Written or None
+    like : ParsedColumn or None
         The column; None for as many digits as the number has.
     decimal : str
         The decimal mark.
     """
     if np.isnan(value):
         return ""
-    if like is None:
-        text = repr(float(value))
-    elif like.whole:
+    if like is not None and like.whole:
         text = str(round(value))
-    elif like.decimals is None:
+    elif like is None or like.decimals is None:
         text = repr(float(value))
     else:
         text = f"{value:.{like.decimals}f}"

@@ -12,8 +12,9 @@ from ... import __version__, report
 from ..._types import AnyArray
 from ...core.cells.columns import column_scales
 from ...report import WHOLE, Axis, Series, counted, share
-from ._separate import SeparatedTable
-from ._table import Cleaned, NamedTable
+from ._cleaning import Cleaned
+from ._parts import TableParts
+from .table import NamedTable
 
 MOST_CELLS = 30
 """Outliers in the table of the page; the list of outliers has them all."""
@@ -35,37 +36,35 @@ _ALL = slice(None)
 _ORANGE, _BLUE = np.array([0.86, 0.32, 0.06]), np.array([0.18, 0.48, 0.78])
 
 
-def report_page(
-    name: str, table: NamedTable, done: SeparatedTable, cleaned: Cleaned, cells: list[dict[str, Any]]
-) -> str:
+def report_page(name: str, table: NamedTable, parts: TableParts, cleaned: Cleaned, cells: list[dict[str, Any]]) -> str:
     """The whole page: the table as a picture, the strongest outliers among their rows, strengths, and how sure all is.
 
     Parameters
     ----------
     name : str
         What the table is called.
-    table, done : NamedTable, SeparatedTable
+    table, parts : NamedTable, TableParts
         The table and its parts.
     cleaned : Cleaned
         What was put into its cells.
     cells : list of dict
-        The outliers, from `outlier_rows`.
+        The outliers, from `list_outliers`.
     """
     return report.page(
         f"{name}: cleaned",
-        *_opening(name, table, done, cleaned),
-        *_picture(table, done),
-        *_strongest(table, done, cells),
-        *_spectrum(table, done, cleaned),
-        *_certainty(done),
+        *_opening(name, table, parts, cleaned),
+        *_picture(table, parts),
+        *_strongest(table, parts, cells),
+        *_spectrum(table, parts, cleaned),
+        *_certainty(parts),
         *_reading(table),
         f"<footer>Made by unmingle {__version__}.</footer>",
     )
 
 
-def _opening(name: str, table: NamedTable, done: SeparatedTable, cleaned: Cleaned) -> list[str]:
+def _opening(name: str, table: NamedTable, parts: TableParts, cleaned: Cleaned) -> list[str]:
     rows, columns = table.values.shape
-    card = done.card_
+    card = parts.figures()
     known = max(rows * columns - card["missing"], 1)
     lead = (
         f"{counted(rows, 'row')} and {counted(columns, 'column')} of numbers. From the table itself unmingle learnt "
@@ -104,9 +103,9 @@ def _across(table: NamedTable, span: slice, steps: Sequence[float], most: int) -
     return Axis("time", marks=[(float(row), words(row)) for row in marked])
 
 
-def _picture(table: NamedTable, done: SeparatedTable) -> list[str]:
+def _picture(table: NamedTable, parts: TableParts) -> list[str]:
     rows, columns = table.values.shape
-    picture = _painted(table.values, done.flags)
+    picture = _painted(table.values, parts.flags)
     shown = np.unique(np.linspace(0, columns - 1, min(columns, _MOST_NAMES)).astype(int))
     names = [(columns - place - 0.5, _short(table.columns[place])) for place in shown]
     plot = report.shades(
@@ -114,7 +113,7 @@ def _picture(table: NamedTable, done: SeparatedTable) -> list[str]:
         _across(table, _ALL, WHOLE, 10),
         Axis("column", marks=names),
         (float(rows), float(columns)),
-        f"The table as a picture: {counted(int(done.flags.sum()), 'cell')} marked.",
+        f"The table as a picture: {counted(int(parts.flags.sum()), 'cell')} marked.",
     )
     caption = (
         "Each line is a column, with its first row on the left. Bright means large for that column. Orange: cells that "
@@ -153,7 +152,7 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
-def _strongest(table: NamedTable, done: SeparatedTable, cells: list[dict[str, Any]]) -> list[str]:
+def _strongest(table: NamedTable, parts: TableParts, cells: list[dict[str, Any]]) -> list[str]:
     title = report.heading("What stands out most")
     if not cells:
         return [title, report.paragraph("Nothing: no cell is further from its expected value than noise explains.")]
@@ -174,7 +173,7 @@ def _strongest(table: NamedTable, done: SeparatedTable, cells: list[dict[str, An
     return [
         title,
         words,
-        f'<div class="plots">{"".join(_plots(table, done))}</div>',
+        f'<div class="plots">{"".join(_plots(table, parts))}</div>',
         report.table(head, lines, chosen=-1),
     ]
 
@@ -183,16 +182,16 @@ def _short_row(name: str) -> str:
     return name if len(name) <= 2 * _LONGEST else f"{name[: 2 * _LONGEST - 1]}…"
 
 
-def _plots(table: NamedTable, done: SeparatedTable) -> list[str]:
+def _plots(table: NamedTable, parts: TableParts) -> list[str]:
     chosen: dict[int, int] = {}
-    for row, column in done.strongest(50 * MOST_PLOTS):
+    for row, column in parts.strongest(50 * MOST_PLOTS):
         chosen.setdefault(column, row)
-    expected = done.low_rank
+    expected = parts.low_rank
     plots = []
     for column, row in list(chosen.items())[:MOST_PLOTS]:
         span = slice(max(row - AROUND, 0), row + AROUND + 1)
         places = np.arange(len(expected))[span].astype(float)
-        values, should, flags = table.values[span, column], expected[span, column], done.flags[span, column]
+        values, should, flags = table.values[span, column], expected[span, column], parts.flags[span, column]
         usual = np.concatenate([should, values[~flags & ~np.isnan(values)]])
         low, high = usual.min(), usual.max()
         reach = _REACH * max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)
@@ -214,17 +213,17 @@ def _plots(table: NamedTable, done: SeparatedTable) -> list[str]:
     return plots
 
 
-def _spectrum(table: NamedTable, done: SeparatedTable, cleaned: Cleaned) -> list[str]:
-    full = np.where(np.isnan(cleaned.values) | done.flags, done.low_rank, cleaned.values)
+def _spectrum(table: NamedTable, parts: TableParts, cleaned: Cleaned) -> list[str]:
+    full = np.where(np.isnan(cleaned.values) | parts.flags, parts.low_rank, cleaned.values)
     if min(full.shape) > _MOST_SPECTRUM:
         return []
-    scaled = full / (column_scales(full) if done.part.column_scale is None else done.part.column_scale)
+    scaled = full / (column_scales(full) if parts.part.column_scale is None else parts.part.column_scale)
     gram = scaled.T @ scaled if full.shape[0] >= full.shape[1] else scaled @ scaled.T
     strengths = np.sqrt(np.clip(np.linalg.eigvalsh(gram)[::-1][:_SHOWN_STRENGTHS], 0, None))
     strengths = strengths[strengths > 1e-7 * max(strengths[0], 1e-300)]
     if not len(strengths):
         return []
-    rank, numbers = min(done.part.rank, len(strengths)), list(range(1, len(strengths) + 1))
+    rank, numbers = min(parts.part.rank, len(strengths)), list(range(1, len(strengths) + 1))
     plot = report.curves(
         [
             Series("patterns that were kept", numbers[:rank], strengths[:rank].tolist(), "marked"),
@@ -241,15 +240,15 @@ def _spectrum(table: NamedTable, done: SeparatedTable, cleaned: Cleaned) -> list
     return [report.heading("How many patterns there are"), report.figure(plot, caption)]
 
 
-def _certainty(done: SeparatedTable) -> list[str]:
-    part, title = done.part, report.heading("How sure this is")
+def _certainty(parts: TableParts) -> list[str]:
+    part, title = parts.part, report.heading("How sure this is")
     gap = f"{100 * part.gap:.2g} %"
-    if part.sample_gap is not None and done.stationarity is None:
+    if part.sample_gap is not None and parts.stationarity is None:
         words = (
             "Every row was taken apart on its own, by the patterns of the model. For these patterns, each split is "
             f"proved to be within {gap} of the best possible one."
         )
-    elif done.stationarity is not None:
+    elif parts.stationarity is not None:
         words = (
             f"Given its patterns, the split of every row is proved to be within {gap} of the best possible one. The "
             "patterns themselves are a solution that no small change improves; another start might find another one."
@@ -271,7 +270,7 @@ def _certainty(done: SeparatedTable) -> list[str]:
         )
     facts = {
         "outliers": "tested cell by cell against the noise of their columns; about "
-        f"{share(done.false_share)} of those listed may be false",
+        f"{share(parts.false_share)} of those listed may be false",
         "penalties": f"rank {part.rank_penalty:.4g}, outliers {np.max(part.outlier_penalty):.4g}",
         **({} if part.sample_gap is not None else {"iterations": str(part.n_iter)}),
     }

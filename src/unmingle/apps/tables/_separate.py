@@ -1,139 +1,89 @@
-"""A table of numbers, taken apart in its own units."""
+"""`separate`: a table in; what is expected of its cells, what stands out and the cleaned table, as values and files."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from os import PathLike
 from typing import Any
 
-import numpy as np
-
-from ..._types import AnyArray, BoolArray
-from ...core.decomposition.decompose_matrix import decompose
-from ...core.decomposition.result import Decomposition
 from ...core.iterate import Callback
-from ...core.penalties import robust_scale
-
-_FARTHEST = 1e8
-"""Times the median size of the numbers of a column, zeros aside, no number is taken for larger."""
-
-
-@dataclass(frozen=True, eq=False)
-class SeparatedTable:
-    """A table and its parts, in the units of the table; `part` holds the figures of the solver."""
-
-    values: AnyArray
-    part: Decomposition
-    stationarity: float | None = None
-    """Of nonnegative parts, see `unmingle.RobustNMF`; their ``part.gap`` is the largest of the samples' own."""
-    false_share: float = 0.03
-    """Share of false ones among the flags."""
-
-    @property
-    def low_rank(self) -> AnyArray:
-        """What is expected of every cell."""
-        return np.asarray(self.part.low_rank)
-
-    @property
-    def outliers(self) -> AnyArray:
-        """What the solver takes off the table; 0 in most cells."""
-        held = np.nan_to_num(self.values - _held(self.values))
-        outliers = np.asarray(self.part.outliers)
-        return outliers + held if held.any() else outliers
-
-    @cached_property
-    def flags(self) -> BoolArray:
-        """Which cells stand out; see `Decomposition.flags`."""
-        return np.asarray(self.part.flags(self.false_share))
-
-    @cached_property
-    def significance(self) -> AnyArray:
-        """Deviation of each cell in standard deviations of its column; see `Decomposition.significance`."""
-        return np.asarray(self.part.significance)
-
-    def strongest(self, count: int | None = None) -> list[tuple[int, int]]:
-        """Row and column of the cells that stand out, at most so many, the strongest first."""
-        places = np.argwhere(self.flags)
-        order = np.argsort(-np.abs(self.significance[self.flags]), kind="stable")[:count]
-        return [(int(row), int(column)) for row, column in places[order]]
-
-    @property
-    def card_(self) -> dict[str, Any]:
-        """The results in numbers."""
-        part, values = self.part, self.values
-        return {
-            "rows": values.shape[0],
-            "columns": values.shape[1],
-            "missing": int(np.count_nonzero(np.isnan(values))),
-            "flagged": int(np.count_nonzero(self.flags)),
-            "rank": part.rank,
-            "rank_penalty": float(part.rank_penalty),
-            "outlier_penalty": float(part.outlier_penalty),
-            "typical_deviation": robust_scale(values - self.low_rank),
-            "objective": float(part.objective),
-            "gap": float(part.gap),
-            **({} if self.stationarity is None else {"stationarity": self.stationarity}),
-            "iterations": int(part.n_iter),
-            "converged": bool(part.converged),
-        }
+from ..jobs import check_outputs, sentences_of_warnings
+from ._cleaning import clean, doubt_of, list_outliers
+from ._outputs import places_for, write_results
+from ._parts import TableParts, decompose_table
+from ._result import Result, path_of_source
+from ._settings import Outputs, Settings
+from .reading import read_source
+from .table import NamedTable
 
 
 def separate(
-    values: AnyArray,
+    source: Any,
+    outputs: Outputs = Outputs(),  # noqa: B008 (frozen)
+    settings: Settings = Settings(),  # noqa: B008 (frozen)
     *,
-    scale: str | None = "columns",
-    debias: bool = True,
-    nonnegative: bool = False,
-    false_share: float = 0.03,
-    **options: Any,
-) -> SeparatedTable:
-    """Decompose a table, all columns weighed alike unless told otherwise, and tell which cells stand out.
+    progress: Callback | None = None,
+) -> Result:
+    r"""Clean a table: find the cells that do not fit the rest, and estimate what belongs there and in the gaps.
+
+    The columns X of numbers become components U, codes S and outliers O (THEORY 2)::
+
+        min 1/2 ||X - US - O||^2 + rank_penalty/2 (||U||^2 + ||S||^2) + outlier_penalty ||O||_1
+
+    Gaps, NaN, cost nothing. Which cells stand out is a test, cell by cell, against the noise of their columns. Cost and
+    memory: those of `unmingle.decompose`.
 
     Parameters
     ----------
-    values : array of shape (n, m)
-        The table, NaN where a cell is missing.
-    scale : "columns" or None
-        Whether each column is divided by its own scale, for columns in different units; see `unmingle.decompose`.
-    debias : bool
-        Whether the low-rank part is fitted anew without penalties, so that what is expected of a cell is not too small.
-    nonnegative : bool
-        Whether the regular part is to be a sum of nonnegative parts, and outliers only add: `unmingle.RobustNMF`. All
-        numbers must be at least 0.
-    false_share : float
-        Expected share of false ones among the cells that are said to stand out.
-    **options
-        Those of `unmingle.decompose`, or of `unmingle.RobustNMF` and its ``fit``.
+    source : path, DataFrame, array of shape (n_rows, n_columns) or NamedTable
+        The table. Columns of text, dates and row numbers of a file are skipped, and written back unchanged.
+    outputs : Outputs
+        What to write: nothing unless it names a place.
+    settings : Settings
+        How to read the table, take it apart and clean it.
+    progress : callable, optional
+        Called with an `unmingle.core.iterate.Progress` after each iteration; a true answer ends the work there.
+
+    Returns
+    -------
+    Result
+        With ``summary()``, ``warnings``, ``written``, and the cells in ``parts``, ``cleaned`` and ``outliers``.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from unmingle.apps import tables
     >>> rng = np.random.default_rng(0)
     >>> values = rng.standard_normal((50, 1)) * [1.0, 1000.0, 0.01] + rng.standard_normal((50, 3)) * [0.1, 100.0, 0.001]
     >>> values[7, 2] = 5.0
-    >>> separate(values, random_state=0).strongest(1)
-    [(7, 2)]
+    >>> result = tables.separate(values)
+    >>> result.outliers[0]["row"], result.outliers[0]["column"]
+    ('7', '2')
     """
-    if nonnegative:
-        part, stationarity = _nonnegative(_held(values), debias, scale=scale, **options)
-        return SeparatedTable(values, part, stationarity, false_share)
-    part = decompose(_held(values), scale=scale, debias=debias, **options)
-    return SeparatedTable(values, part, false_share=false_share)
+    table = read_source(source, settings.reading, nonnegative=settings.nonnegative, min_shape=(2, 2))
+    path = path_of_source(source, table.form)
+    places = places_for(path, outputs, table.form)
+    inputs = {"the source": path} if isinstance(source, str | PathLike) else {}
+    check_outputs({f"out ({name})": place for name, place in places.items()}, inputs)
+    with sentences_of_warnings() as sentences:
+        parts = _decompose(table, settings, progress)
+        cleaned = clean(table, parts.low_rank, parts.flags, fill=settings.fill, replace=settings.replace)
+        cells = list_outliers(table, parts)
+    if places:
+        write_results(table, parts, cleaned, cells, places, name=path.name)
+    doubt = doubt_of(parts)
+    return Result(table, parts, cleaned, cells, (*sentences, *([doubt] if doubt else [])), places)
 
 
-def _held(values: AnyArray) -> AnyArray:
-    """The table, with numbers beyond all measure held where they are outliers but do not hide the rest."""
-    sizes = np.where((values == 0) | np.isnan(values), np.nan, np.abs(values))
-    known = ~np.isnan(sizes).all(axis=0)
-    limits = np.full(values.shape[1], np.inf)
-    limits[known] = _FARTHEST * np.nanmedian(sizes[:, known], axis=0)
-    return values if not (np.nan_to_num(sizes) > limits).any() else np.clip(values, -limits, limits)
-
-
-def _nonnegative(
-    values: AnyArray, debias: bool, callback: Callback | None = None, **options: Any
-) -> tuple[Decomposition, float]:
-    """The parts, with the figures of the fit and the largest gap of the codes; and how stationary they are."""
-    from ...estimators.robust_nmf import RobustNMF
-
-    model = RobustNMF(debias=True, **options).fit(values, callback=callback)
-    part = model.decompose(values, debias=debias)
-    fitted = replace(part, objective=model.objective_, n_iter=model.n_iter_, converged=model.converged_)
-    return fitted, model.stationarity_
+def _decompose(table: NamedTable, settings: Settings, progress: Callback | None) -> TableParts:
+    return decompose_table(
+        table.values,
+        scale=settings.scale,
+        debias=settings.debias,
+        nonnegative=settings.nonnegative,
+        false_share=settings.false_share,
+        n_components=settings.n_components,
+        rank_penalty=settings.rank_penalty,
+        outlier_penalty=settings.outlier_penalty,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        callback=progress,
+        random_state=settings.random_state,
+    )

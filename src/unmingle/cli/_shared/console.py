@@ -46,6 +46,13 @@ def say_notes(notes: Iterable[str]) -> None:
         say(f"Note: {note}")
 
 
+def say_remarks(notes: Iterable[str], warnings: Iterable[str]) -> None:
+    """Print on standard error the notes and warnings of a result."""
+    say_notes(notes)
+    for warning in warnings:
+        say(f"Warning: {warning}")
+
+
 def say_failure(error: BaseException) -> None:
     """Print on standard error, in one sentence, what went wrong."""
     if isinstance(error, MemoryError):

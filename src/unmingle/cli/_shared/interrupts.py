@@ -10,8 +10,6 @@ from typing import Any, Self
 
 import typer
 
-from .console import say
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -107,5 +105,7 @@ def resumable(checkpoint: Path | None) -> Iterator[None]:
     except KeyboardInterrupt as error:
         if checkpoint is None or not checkpoint.exists():
             raise
+        from .console import say
+
         say(f"{what_happened(error)}; the same command goes on from {checkpoint}.")
         raise typer.Exit(exit_code(error)) from None

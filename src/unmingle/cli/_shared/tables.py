@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._numpy_files import DamagedError, map_npy
 from ..._types import AnyArray
-from ..._validation import require
-from ...apps.tables import TableError, framed, read_table
+from ...apps.tables import TableError, read_table
+from ...apps.tables.table import framed
 from ...media import read_images
 from ...media.errors import SizesDifferError
 
@@ -86,40 +85,3 @@ def read_parts(
 
 def _form(shape: tuple[int, ...]) -> str:
     return f"{shape[0]} rows and {shape[1]} columns"
-
-
-def open_rows(path: Path) -> Any:
-    """Open the rows of an array, without reading all of them where the format of the file allows."""
-    if path.suffix.lower() == ".zarr":
-        return _open_zarr(path)
-    if path.suffix.lower() == ".npy" and path.is_file():
-        return _open_npy(path)
-    return read_table(path).values
-
-
-def _open_npy(path: Path) -> Any:
-    try:
-        rows = map_npy(path)
-    except DamagedError:
-        raise TableError(f"{path} is damaged or holds Python objects; expected one 2-D array of numbers.") from None
-    return _two_dimensional(path, rows)
-
-
-def _open_zarr(path: Path) -> Any:
-    zarr = require("zarr", "dask")
-    if not path.is_dir():
-        raise TableError(f"{path} does not exist.")
-    try:
-        opened = zarr.open(path, mode="r")
-    except Exception as error:
-        raise TableError(f"{path} is no readable zarr array: {error}.") from None
-    if not hasattr(opened, "shape"):
-        names = ", ".join(sorted(opened.array_keys())) or "none"
-        raise TableError(f"{path} is a group of arrays, not an array; give the path of one of them: {names}.")
-    return _two_dimensional(path, opened)
-
-
-def _two_dimensional(path: Path, rows: Any) -> Any:
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise TableError(f"{path} holds an array of shape {rows.shape}; expected 2 dimensions, one sample per row.")
-    return rows

@@ -2,28 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..._types import AnyArray
+from ..._validation import require
 from ._columns import TableColumn
-from ._raw import Form
+from ._formats import Form
 
-KINDS = {"text": "text", "dates": "dates", "ids": "row numbers", "empty": "nothing", "aside": "what was set aside"}
-"""What columns hold that are set aside."""
-
-
-class Cleaned(NamedTuple):
-    """A table with what should stand in its cells."""
-
-    values: AnyArray
-    changed: AnyArray
-    """Cells that are not as they were."""
-    filled: int
-    """How many of them were missing."""
-    replaced: int
-    """How many of them stood out."""
+KINDS = {"text": "text", "dates": "dates", "ids": "row numbers", "empty": "nothing", "skipped": "what was set aside"}
+"""What columns hold that are skipped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +24,12 @@ class NamedTable:
     values : ndarray of shape (n_rows, n_columns)
         The numbers; NaN where a cell is missing.
     rows, columns : sequence of str
-        Names: of rows those in the first column set aside that tells all rows apart, else where they are in the file,
+        Names: of rows those in the first skipped column that tells all rows apart, else where they are in the file,
         such as "line 2"; of the columns of an array their positions, counted from 0.
     form : Form
         The form of the file.
-    aside : dict of str to str
-        Columns that are not among the numbers, and why: "text", "dates", "ids", "empty" or "aside", by the user.
+    skipped : dict of str to str
+        Columns that are not among the numbers, and why: "text", "dates", "ids", "empty", or "skipped" by the user.
     whole : boolean array of shape (n_columns,)
         Columns of whole numbers.
     notes : list of str
@@ -53,7 +42,7 @@ class NamedTable:
     rows: Sequence[str]
     columns: Sequence[str]
     form: Form
-    aside: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
     whole: AnyArray = False  # type: ignore[assignment]
     notes: list[str] = field(default_factory=list)
     times: AnyArray | None = None
@@ -79,6 +68,11 @@ class NamedTable:
             self,
             values=self.values[:, places],
             columns=list(columns),
-            aside={**self.aside, **others},
+            skipped={**self.skipped, **others},
             whole=self.whole[places],
         )
+
+
+def framed(values: AnyArray, columns: Any) -> Any:
+    """Numbers as a data frame with the names of their columns."""
+    return require("pandas", "table").DataFrame(values, columns=list(columns))

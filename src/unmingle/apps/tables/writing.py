@@ -12,10 +12,10 @@ import numpy as np
 from ... import store
 from ..._types import AnyArray
 from ..._validation import require
-from ._errors import TableError
-from ._numbers import written
-from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TEXTS, Form
-from ._table import NamedTable
+from ._columns import is_missing_object
+from ._formats import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TEXTS, Form, TableError
+from ._numbers import format_number
+from .table import NamedTable
 
 _EXACT = 2.0**53
 """Whole numbers up to here are numbers of floating point, too."""
@@ -29,6 +29,12 @@ def full_suffix(path: Path) -> str:
     """The suffix of a table, with its compression: ".csv.gz"."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file without its suffix and compression."""
+    suffix = full_suffix(path)
+    return path.name[: len(path.name) - len(suffix)] if suffix else path.name
 
 
 def form_for(path: Path, like: Form) -> Form:
@@ -78,21 +84,24 @@ def write_rows(path: Path, form: Form, columns: Mapping[str, Sequence[Any]]) -> 
     """Write columns of text and numbers as a table of the same form; text that a spreadsheet would run is disarmed."""
     pandas = require("pandas", "table")
     safe = {
-        name: [harmless(cell) if isinstance(cell, str) else cell for cell in cells] for name, cells in columns.items()
+        name: [escape_formula(cell) if isinstance(cell, str) else cell for cell in cells]
+        for name, cells in columns.items()
     }
     frame = pandas.DataFrame(safe)
     if form.is_text:
         for name in frame.columns:
-            frame[name] = [cell if isinstance(cell, str) else written(cell, None, form.decimal) for cell in safe[name]]
+            frame[name] = [
+                cell if isinstance(cell, str) else format_number(cell, None, form.decimal) for cell in safe[name]
+            ]
     write_frame(frame, path, form)
 
 
-def harmless(cell: str) -> str:
+def escape_formula(cell: str) -> str:
     """The text with an apostrophe before it, if a spreadsheet would take it for a formula.
 
     Examples
     --------
-    >>> harmless("=1+1"), harmless("-5"), harmless("north")
+    >>> escape_formula("=1+1"), escape_formula("-5"), escape_formula("north")
     ("'=1+1", '-5', 'north')
     """
     if not cell.startswith(_RUN):
@@ -115,8 +124,8 @@ def write_frame(
         **dict.fromkeys(PARQUETS, lambda: _parquet(frame, index=index)),
     }
     content = ways[suffix]()
-    with store.write_atomically(path) as aside:
-        aside.write_bytes(content)
+    with store.write_atomically(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def _frame(table: NamedTable, values: AnyArray, changed: AnyArray | None, form: Form) -> Any:
@@ -130,8 +139,7 @@ def _frame(table: NamedTable, values: AnyArray, changed: AnyArray | None, form: 
             if marked.any():
                 cells = frame[name].to_numpy(object, copy=True)
                 like = table._columns[name].like
-                new = [written(value, like, form.decimal) for value in values[marked, place]]
-                cells[marked] = new
+                cells[marked] = [format_number(value, like, form.decimal) for value in values[marked, place]]
                 frame[name] = pandas.Series(cells, index=frame.index, dtype=object)
             continue
         numbers = values[:, place] if marked is None else np.where(marked, values[:, place], table.values[:, place])
@@ -167,7 +175,7 @@ def _of_one_type(cells: Any) -> Any:
 
 def _as_text(frame: Any, decimal: str) -> Any:
     def text(cell: Any) -> str:
-        if cell is None or cell is require("pandas", "table").NA or (cell != cell) is True or str(cell) == "NaT":
+        if is_missing_object(cell):
             return ""
         if isinstance(cell, float | np.floating):
             return repr(float(cell)).replace(".", decimal)
@@ -224,9 +232,9 @@ def _parquet(frame: Any, *, index: bool) -> bytes:
 
 
 def _write_array(path: Path, form: Form, numbers: AnyArray) -> None:
-    with store.write_atomically(path) as aside:
+    with store.write_atomically(path) as temporary:
         if form.suffix == ARRAYS[0]:
-            np.save(aside, numbers, allow_pickle=False)
+            np.save(temporary, numbers, allow_pickle=False)
         else:
             arrays: dict[str, Any] = {form.array: numbers}
-            np.savez_compressed(aside, **arrays)
+            np.savez_compressed(temporary, **arrays)

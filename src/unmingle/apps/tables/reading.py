@@ -1,21 +1,23 @@
 """Tables of numbers in files: read with the names of their rows and columns, and all that stands beside the numbers."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..._frames import is_frame
 from ..._types import AnyArray
 from ..._validation import first_negative, is_missing
-from ._arrays import read_array
-from ._books import read_book, read_parquet
-from ._columns import TableColumn, classified
-from ._errors import TableError
-from ._raw import ARRAYS, BOOKS, PARQUETS, SUFFIXES, TOLD, Form, Raw
-from ._table import KINDS, NamedTable
+from ._arrays import KINDS_OF_NUMBERS, read_array
+from ._books import raw_of_frame, read_book, read_parquet
+from ._columns import TableColumn, classify_columns
+from ._formats import ARRAYS, BOOKS, PARQUETS, READABLE, SUFFIXES, Form, RawTable, TableError
+from ._settings import Reading
 from ._text import read_text
+from .table import KINDS, NamedTable
 
 _MIDNIGHT = " 00:00:00"
 _NOTES = {
@@ -24,10 +26,10 @@ _NOTES = {
     "ids": "Set aside as row numbers, and carried along unchanged: {}; --use NAME treats such a column as data.",
     "empty": "Empty, and left empty: {}.",
 }
-_ON_ITS_SIDE = 10
-"""So many times as many columns as rows make one think that a table lies on its side."""
+TRANSPOSED_RATIO = 10
+"""A table with at least this many times as many columns as rows probably has its samples in columns."""
 MOST_NAMED = 5
-"""So many columns are named in a note."""
+"""At most this many columns are named in a note."""
 
 
 def read_table(
@@ -38,13 +40,13 @@ def read_table(
     header: bool | None = None,
     decimal: str | None = None,
     use: Collection[str] = (),
-    aside: Collection[str] = (),
-    least: tuple[int, int] = (1, 2),
+    skip: Collection[str] = (),
+    min_shape: tuple[int, int] = (1, 2),
 ) -> NamedTable:
     """Read a table from a text file (.csv, .tsv, .txt, also compressed), Excel, Parquet, .npy or .npz.
 
     What stands between cells, decimal commas, the encoding, a missing header, dates, text and numbers of rows are
-    noticed. Columns that hold no measurements are set aside; they are written back with the results.
+    noticed. Columns that hold no measurements are skipped; they are written back with the results.
 
     Parameters
     ----------
@@ -58,9 +60,9 @@ def read_table(
         Whether the first line holds the names of the columns; None for what it looks like.
     decimal : {".", ","}, optional
         The decimal mark; None for what it looks like.
-    use, aside : collections of str
-        Columns that are numbers to work with, or are not, whatever they look like.
-    least : pair of int
+    use, skip : collections of str
+        Columns that are numbers to work with, or are to be skipped, whatever they look like.
+    min_shape : pair of int
         Fewest rows and columns.
 
     Returns
@@ -81,15 +83,43 @@ def read_table(
             raise TableError(f"{path} has no {'rows' if not len(values) else 'columns'} of numbers.")
         table = array_table(values, form)
     else:
-        table = _of_frame(path, _read(path, sheet, header, decimal), set(use), set(aside))
-    _check_values(path, table, least)
-    rows, columns = table.values.shape
-    if columns >= _ON_ITS_SIDE * max(rows, 4):
-        table.notes.append(
-            f"The table has {rows} rows and {columns} columns. Rows should be samples: transpose it if needed."
-        )
-    if nonnegative:
-        _refuse_negative(path, table)
+        table = _of_frame(path, _read(path, sheet, header, decimal), set(use), set(skip))
+    _check_table(path, table, nonnegative, min_shape)
+    return table
+
+
+def read_source(
+    source: Any, reading: Reading, *, nonnegative: bool = False, min_shape: tuple[int, int] = (1, 2)
+) -> NamedTable:
+    """Read a table from wherever it is.
+
+    Parameters
+    ----------
+    source : path, DataFrame, array or NamedTable
+        A file, as `read_table` takes it; a data frame of pandas or polars; an array with samples in rows; or a table
+        that was read before.
+    reading : Reading
+        How to read a file.
+    nonnegative : bool
+        Whether negative numbers are refused.
+    min_shape : pair of int
+        Fewest rows and columns.
+    """
+    if isinstance(source, str | PathLike):
+        options = {one.name: getattr(reading, one.name) for one in fields(reading)}
+        return read_table(source, nonnegative=nonnegative, min_shape=min_shape, **options)
+    if isinstance(source, NamedTable):
+        name, table = "The table", source
+    elif is_frame(source):
+        name = "The data frame"
+        frame = source if hasattr(source, "iloc") else source.to_pandas()
+        table = _of_frame(name, raw_of_frame(frame, Form(".csv"), reading.decimal), set(reading.use), set(reading.skip))
+    else:
+        name, values = "The array", np.asarray(source)
+        if values.ndim != 2 or values.dtype.kind not in KINDS_OF_NUMBERS:
+            raise TableError(f"{name} has shape {values.shape} and type {values.dtype}; expected 2-D numbers.")
+        table = array_table(values, Form(".npy"))
+    _check_table(name, table, nonnegative, min_shape)
     return table
 
 
@@ -104,16 +134,16 @@ def _check_file(path: Path) -> None:
         near = sorted(other.name for other in others)
         raise TableError(f"{path} {is_missing(path)}{f'; there is {near[0]}' if near else ''}.")
     if not path.is_file():
-        raise TableError(f"{path} is not a file; give the path of a table: {TOLD}.")
+        raise TableError(f"{path} is not a file; give the path of a table: {READABLE}.")
     if path.suffix.lower() in (".xls", ".ods", ".numbers"):
         raise TableError(f"{path} is of a kind that is not read; save it as .xlsx or .csv.")
     if not is_table(path):
-        raise TableError(f"{path} is none of {TOLD}; convert it to one of these.")
+        raise TableError(f"{path} is none of {READABLE}; convert it to one of these.")
     if path.stat().st_size == 0:
         raise TableError(f"{path} is empty.")
 
 
-def _read(path: Path, sheet: str | None, header: bool | None, decimal: str | None) -> Raw:
+def _read(path: Path, sheet: str | None, header: bool | None, decimal: str | None) -> RawTable:
     """Read a file by what it is, which its name may not tell."""
     with path.open("rb") as file:
         start = file.read(4)
@@ -133,21 +163,23 @@ def array_table(values: AnyArray, form: Form) -> NamedTable:
     return NamedTable(values, rows, columns, form, whole=np.full(values.shape[1], values.dtype.kind in "iu"))
 
 
-def _of_frame(path: Path, raw: Raw, use: set[str], aside: set[str]) -> NamedTable:
+def _of_frame(path: object, raw: RawTable, use: set[str], skip: set[str]) -> NamedTable:
     names = list(raw.frame.columns)
-    unknown = sorted((use | aside) - set(names))
+    unknown = sorted((use | skip) - set(names))
     if unknown:
         raise TableError(f"{path} has no column {unknown[0]!r}; it has {_listed(names)}.")
     if raw.blank and names[0] not in use:
-        aside = aside | {names[0]}
-    columns = list(classified(raw.frame, raw.places, decimal=raw.form.decimal, use=use, aside=aside))
+        skip = skip | {names[0]}
+    columns = list(
+        classify_columns(raw.frame, raw.places, decimal=raw.form.decimal, text=raw.is_text, use=use, skip=skip)
+    )
     taken = [column for column in columns if column.kind == "numbers"]
     kinds = {column.name: column.kind for column in columns if column.kind != "numbers"}
     refused = sorted(use & kinds.keys())
     if refused:
         raise TableError(f"{path}: column {refused[0]!r} holds {KINDS[kinds[refused[0]]]}, not numbers.")
     values = np.column_stack([column.values for column in taken if column.values is not None]) if taken else None
-    notes = [*raw.notes, *(note for column in taken for note in column.notes), *_told(kinds, columns)]
+    notes = [*raw.notes, *(note for column in taken for note in column.notes), *_notes_of_skipped(kinds, columns)]
     if raw.doubt and any(column.like is not None for column in taken):
         meant = raw.doubt.replace(",", "." if raw.form.decimal == "," else "")
         notes.append(f"Numbers such as {raw.doubt} were read as {meant}; --decimal . or --decimal , changes that.")
@@ -157,7 +189,7 @@ def _of_frame(path: Path, raw: Raw, use: set[str], aside: set[str]) -> NamedTabl
         _row_names(raw, columns),
         [column.name for column in taken],
         raw.form,
-        aside={name: str(kind) for name, kind in kinds.items()},
+        skipped={name: str(kind) for name, kind in kinds.items()},
         whole=np.array([column.whole for column in taken], bool),
         notes=notes,
         times=times,
@@ -169,8 +201,8 @@ def _of_frame(path: Path, raw: Raw, use: set[str], aside: set[str]) -> NamedTabl
     )
 
 
-def _row_names(raw: Raw, columns: Sequence[TableColumn]) -> list[str]:
-    """The first column set aside that tells all rows apart, if there is one."""
+def _row_names(raw: RawTable, columns: Sequence[TableColumn]) -> list[str]:
+    """The first skipped column that tells all rows apart, if there is one."""
     if raw.index and len(set(raw.places)) == len(raw.places):
         return raw.places
     for column in columns:
@@ -188,8 +220,8 @@ def _names(cells: list[Any]) -> list[str]:
     return [name.removesuffix(_MIDNIGHT) for name in shown] if days else shown
 
 
-def _told(kinds: dict[str, Any], columns: Sequence[TableColumn]) -> list[str]:
-    """What was set aside, but for a first column that obviously holds names."""
+def _notes_of_skipped(kinds: dict[str, Any], columns: Sequence[TableColumn]) -> list[str]:
+    """What was skipped, but for a first column that obviously holds names."""
     notes = []
     for kind, note in _NOTES.items():
         names = [column.name for column in columns if kinds.get(column.name) == kind]
@@ -212,22 +244,33 @@ def _elsewhere(form: Form) -> str:
     return f" This is sheet {form.sheet!r}; --sheet NAME reads another one: {_listed(form.other_sheets)}."
 
 
-def _check_values(path: Path, table: NamedTable, least: tuple[int, int]) -> None:
+def _check_table(name: object, table: NamedTable, nonnegative: bool, min_shape: tuple[int, int]) -> None:
+    _check_values(name, table, min_shape)
+    rows, columns = table.values.shape
+    if columns >= TRANSPOSED_RATIO * max(rows, 4):
+        table.notes.append(
+            f"The table has {rows} rows and {columns} columns. Rows should be samples: transpose it if needed."
+        )
+    if nonnegative:
+        _refuse_negative(name, table)
+
+
+def _check_values(path: object, table: NamedTable, min_shape: tuple[int, int]) -> None:
     n_rows, n_columns = table.values.shape
     if n_rows == 0:
         raise TableError(f"{path} has no rows of numbers.")
-    if n_columns < least[1]:
-        set_aside = [name for name, kind in table.aside.items()]
-        others = f"; {_listed(set_aside)} {'is' if len(set_aside) == 1 else 'are'} set aside" if set_aside else ""
-        if set_aside and all(kind == "empty" for kind in table.aside.values()):
+    if n_columns < min_shape[1]:
+        skipped = [name for name, kind in table.skipped.items()]
+        others = f"; {_listed(skipped)} {'is' if len(skipped) == 1 else 'are'} set aside" if skipped else ""
+        if skipped and all(kind == "empty" for kind in table.skipped.values()):
             others = "; all others are missing"
         raise TableError(
-            f"{path} has too few columns of numbers: expected at least {least[1]}; got {n_columns}{others}."
+            f"{path} has too few columns of numbers: expected at least {min_shape[1]}; got {n_columns}{others}."
             f"{_elsewhere(table.form)}"
         )
-    if n_rows < least[0]:
+    if n_rows < min_shape[0]:
         raise TableError(
-            f"{path} has {n_rows} row{'s' if n_rows > 1 else ''} of numbers; expected at least {least[0]}: what is "
+            f"{path} has {n_rows} row{'s' if n_rows > 1 else ''} of numbers; expected at least {min_shape[0]}: what is "
             "normal is learnt from many rows."
         )
     infinite = np.argwhere(np.isinf(table.values))
@@ -239,7 +282,7 @@ def _check_values(path: Path, table: NamedTable, least: tuple[int, int]) -> None
         )
 
 
-def _refuse_negative(path: Path, table: NamedTable) -> None:
+def _refuse_negative(path: object, table: NamedTable) -> None:
     place = first_negative(table.values)
     if place is not None:
         row, column = table.rows[place[0]], table.columns[place[1]]

@@ -1,20 +1,20 @@
-"""What `unmingle export` and `unmingle info` do with the encoders of saved models."""
+"""Saved models of any kind: where they are, how their encoders are built, and their encoders as ONNX files."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ... import load, store
-from ..._validation import require
-from ...core.encoder.description import departure, describe
-from ...core.encoder.encoder import Encoder
-from ...core.encoder.sequence import SequenceEncoder
+from .. import load, store
+from .._validation import is_installed, require
+from ..core.encoder.description import departure, describe
+from ..core.encoder.encoder import Encoder
+from ..core.encoder.sequence import SequenceEncoder
 
 DEFAULT_LAYERS = {"signed": 20, "nonnegative": 500}
 """Passes of Algorithm 1 after which 95 % of the samples of synthetic data, rank 2 to 10, have gaps below 1e-4."""
 
 
-class Loaded(NamedTuple):
+class ModelEncoder(NamedTuple):
     """A model with an encoder: its own one, or Algorithm 1 with its components."""
 
     kind: str
@@ -24,16 +24,16 @@ class Loaded(NamedTuple):
     is_made: bool
 
 
-def path_of(model: Path) -> Path:
+def model_path(model: Path) -> Path:
     """The file of a model, which may also go by a name that unmingle knows."""
-    from ...apps.audio.networks import path_of_shipped
-    from ...apps.audio.settings import SHIPPED
+    from .audio import shipped_path
+    from .audio.settings import SHIPPED
 
-    return path_of_shipped(model.name) if str(model) in SHIPPED and not model.exists() else model
+    return shipped_path(model.name) if str(model) in SHIPPED and not model.exists() else model
 
 
-def load_encoder(path: Path, n_layers: int | None) -> Loaded:
-    """Load a model and its encoder; if it has none, make one of so many layers from its components."""
+def load_encoder(path: Path, n_layers: int | None) -> ModelEncoder:
+    """Load a model and its encoder; if it has none, make one of ``n_layers`` layers from its components."""
     model = load(path)
     kind, own = type(model).__name__, getattr(model, "encoder_", model)
     if isinstance(own, Encoder | SequenceEncoder):
@@ -41,7 +41,7 @@ def load_encoder(path: Path, n_layers: int | None) -> Loaded:
             raise ValueError(
                 f"--layers is for models without an encoder; the encoder in {path} has {own.n_layers} layers."
             )
-        return Loaded(kind, model, own, False)
+        return ModelEncoder(kind, model, own, False)
     names = ("components_", "rank_penalty_", "outlier_penalty_")
     components, rank_penalty, outlier_penalty = (getattr(model, name, None) for name in names)
     if components is None or rank_penalty is None or outlier_penalty is None:
@@ -57,18 +57,18 @@ def load_encoder(path: Path, n_layers: int | None) -> Loaded:
         nonnegative_codes=nonnegative,
         nonnegative_outliers=nonnegative,
     )
-    return Loaded(kind, made, made, True)
+    return ModelEncoder(kind, made, made, True)
 
 
-def export(loaded: Loaded, out: Path, *, warm_start: bool, input_scale: float = 1.0) -> dict[str, Any]:
+def export_encoder(loaded: ModelEncoder, out: Path, *, warm_start: bool, input_scale: float = 1.0) -> dict[str, Any]:
     """Write the ONNX file, keep it only if it gives the answers of the encoder, and return the results in numbers."""
     onnx = require("unmingle.export", "onnx")
-    with store.write_atomically(out) as aside:
-        onnx.to_onnx(loaded.model, aside, warm_start=warm_start, input_scale=input_scale)
-        size, difference = aside.stat().st_size, None
-        if _is_installed("onnxruntime"):
+    with store.write_atomically(out) as temporary:
+        onnx.to_onnx(loaded.model, temporary, warm_start=warm_start, input_scale=input_scale)
+        size, difference = temporary.stat().st_size, None
+        if is_installed("onnxruntime"):
             try:
-                difference = onnx.check(aside, loaded.model, warm_start=warm_start, input_scale=input_scale)
+                difference = onnx.check(temporary, loaded.model, warm_start=warm_start, input_scale=input_scale)
             except ValueError as error:
                 raise ValueError(f"{out} was not written: {error}") from error
     return {
@@ -82,15 +82,7 @@ def export(loaded: Loaded, out: Path, *, warm_start: bool, input_scale: float = 
     }
 
 
-def _is_installed(package: str) -> bool:
-    try:
-        require(package, "onnx")
-    except ImportError:
-        return False
-    return True
-
-
-def encoder_of(path: Path) -> dict[str, Any]:
+def describe_encoder(path: Path) -> dict[str, Any]:
     """How the encoder in a model file is built, in numbers."""
     own = getattr(load(path), "encoder", None)
     encoder = own if isinstance(own, Encoder) else load_encoder(path, None).encoder
@@ -98,7 +90,7 @@ def encoder_of(path: Path) -> dict[str, Any]:
     return {**describe(encoder), **moved, "bytes": path.stat().st_size}
 
 
-def encoder_facts(figures: Mapping[str, Any]) -> dict[str, str]:
+def encoder_text(figures: Mapping[str, Any]) -> dict[str, str]:
     """The form of an encoder in words."""
     if "outlier_penalty" not in figures:
         return {

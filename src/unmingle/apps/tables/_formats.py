@@ -1,7 +1,21 @@
-"""What a file holds before it is known which columns are numbers, and the form to write it back in."""
+"""The formats of tables in files, and what a file holds before it is known which columns are numbers."""
 
 from dataclasses import dataclass, field
 from typing import Any
+
+
+class TableError(ValueError):
+    """A file that holds no usable table, with the reason in one sentence."""
+
+
+TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
+BOOKS = (".xlsx", ".xlsm")
+PARQUETS = (".parquet", ".pq")
+ARRAYS = (".npy", ".npz")
+SUFFIXES = (*TEXTS, *(f"{suffix}.gz" for suffix in TEXTS), ".zip", *BOOKS, *PARQUETS, *ARRAYS)
+"""All that can be read."""
+READABLE = ".csv, .tsv, .txt (also with .gz or in a .zip), .xlsx, .parquet, .npy and .npz"
+"""The same in words."""
 
 
 @dataclass(frozen=True)
@@ -30,17 +44,8 @@ class Form:
         return self.suffix in ARRAYS
 
 
-TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
-BOOKS = (".xlsx", ".xlsm")
-PARQUETS = (".parquet", ".pq")
-ARRAYS = (".npy", ".npz")
-SUFFIXES = (*TEXTS, *(f"{suffix}.gz" for suffix in TEXTS), ".zip", *BOOKS, *PARQUETS, *ARRAYS)
-"""All that can be read."""
-TOLD = ".csv, .tsv, .txt (also with .gz or in a .zip), .xlsx, .parquet, .npy and .npz"
-
-
 @dataclass(frozen=True, eq=False)
-class Raw:
+class RawTable:
     """The cells of a file."""
 
     frame: Any
@@ -54,6 +59,8 @@ class Raw:
     """Whether the names of the rows are the index of the frame."""
     header: bool = True
     """Whether the file has names of columns."""
+    is_text: bool = False
+    """Whether all cells are text."""
     doubt: str | None = None
     """A number that may be read in two ways."""
     notes: list[str] = field(default_factory=list)

@@ -1,7 +1,13 @@
 """What a file of a model tells, in plain words: what it is, what it was trained on, what goes in, how good it is."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any
+
+from .. import store
+from .models import describe_encoder, model_path
 
 KINDS = {
     "RobustPCA": "robust principal components, for tables and images",
@@ -19,7 +25,73 @@ KINDS = {
 }
 
 
-def summary(header: Any, card: Mapping[str, Any]) -> dict[str, str]:
+@dataclass(frozen=True)
+class Description:
+    """What the file of a model tells, without the model being loaded.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    header : Header
+        Its kind, format, parameters and arrays.
+    parameters : mapping
+        The parameters without the card.
+    card : mapping
+        What the model tells of its training, if anything.
+    encoder : dict
+        How its encoder is built, if it has one.
+    """
+
+    path: Path
+    header: Any
+    parameters: Mapping[str, Any]
+    card: Mapping[str, Any]
+    encoder: dict[str, Any]
+
+    def summary(self) -> dict[str, Any]:
+        """All that is in the header, as plain values."""
+        arrays = {name: array._asdict() for name, array in self.header.arrays.items()}
+        encoder = {"encoder": self.encoder} if self.encoder else {}
+        return {"summary": self.summary_text(), **self.header._asdict(), "arrays": arrays, **encoder}
+
+    def summary_text(self) -> dict[str, str]:
+        """What people want to know, in words."""
+        return header_text(self.header, self.card)
+
+
+def describe(model: str | PathLike[str]) -> Description:
+    """Tell what a model is, what it was trained on, what goes in and how good it is.
+
+    Parameters
+    ----------
+    model : path
+        A file, or "voice" or "phone", which come with unmingle.
+
+    Raises
+    ------
+    unmingle.store.StoreError
+        The file is missing, damaged or not one of unmingle's.
+    """
+    path = model_path(Path(model))
+    header = store.peek(path)
+    parameters, card = _without_card(header.parameters)
+    with_encoder = any(name.endswith(("readout_feedback", "cell.feedback")) for name in header.arrays)
+    return Description(path, header, parameters, card, describe_encoder(path) if with_encoder else {})
+
+
+def _without_card(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Take the card of a model, what it tells of its training, out of its parameters."""
+    match parameters:
+        case {"fitted": {"card_": dict(card), **others}}:
+            return {**parameters, "fitted": others}, card
+        case {"card": dict(card), **others}:
+            return others, card
+        case _:
+            return parameters, {}
+
+
+def header_text(header: Any, card: Mapping[str, Any]) -> dict[str, str]:
     """What people want to know of a model, from the header of its file and from its card, if it has one."""
     fitted = _table(header.parameters.get("fitted"))
     rows = _table(fitted.get("rows_"))
