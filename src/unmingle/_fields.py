@@ -18,9 +18,7 @@ from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
-from ._rules import Count, Number, Record, Rule, maybe
+from ._rules import Count, Number, Record, Rule, is_array, maybe
 
 Value = TypeVar("Value")
 
@@ -70,7 +68,7 @@ def to_store(value: Any) -> dict[str, Any]:
 def _stored(part: Any) -> Any:
     if is_dataclass(part) and not isinstance(part, type):
         return to_store(part)
-    if isinstance(part, np.generic):
+    if hasattr(part, "dtype") and not is_array(part):  # a number of NumPy
         return part.item()
     return list(part) if isinstance(part, tuple) else part
 
@@ -114,7 +112,8 @@ def checked(value: Any, name: str, rule: Rule) -> Any:
 
 
 def _plain(value: Any, rule: Rule) -> Any:
-    if isinstance(value, bool | np.bool_):
+    kind = "" if is_array(value) else getattr(getattr(value, "dtype", None), "kind", "")
+    if isinstance(value, bool) or kind == "b":  # a flag of NumPy is no bool of Python
         return bool(value)
     if isinstance(value, Integral):
         return int(value)

@@ -9,9 +9,11 @@ their sizes.
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-import numpy as np
+if TYPE_CHECKING:
+    from ._types import AnyArray
 
 LARGEST = 1e220
 """What numbers are at most, where nothing else is said: no data are so large, and products with others are finite."""
@@ -96,7 +98,7 @@ class Number(Rule):
         return (inside and not at_end) or (self.nan and value != value)
 
 
-ANY_NUMBER = Number(-np.inf, np.inf, nan=True)
+ANY_NUMBER = Number(-inf, inf, nan=True)
 POSITIVE = Number(0.0, above=True)
 
 
@@ -161,6 +163,14 @@ class Either(Rule):
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""
         return any(rule.fits(value, sizes) for rule in self.rules)
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Raise an error unless a value keeps the rule; of a table it says which field is wrong."""
+        tables = [rule for rule in self.rules if isinstance(rule, Record)]
+        if len(tables) == 1 and isinstance(value, dict):
+            tables[0].check(name, value, sizes)
+        else:
+            super().check(name, value, sizes)
 
 
 def maybe(rule: Rule) -> Rule:
@@ -279,7 +289,7 @@ class ArrayOf(Rule):
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""
-        if not isinstance(value, np.ndarray):
+        if not is_array(value):
             return False
         dtype = value.dtype.name
         known = value.ndim == len(self.shape) and dtype in self.dtypes
@@ -287,7 +297,7 @@ class ArrayOf(Rule):
             return False
         if not all(_same(size, wanted, sizes) for size, wanted in zip(value.shape, self.shape, strict=True)):
             return False
-        return not self._floats or self._within(value)
+        return value.dtype.kind != "f" or self._within(value)
 
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
         """Raise an error unless a value keeps the rule."""
@@ -302,10 +312,18 @@ class ArrayOf(Rule):
     def _within(self, value: Any) -> bool:
         if not value.size:
             return True
+        import numpy as np
+
         smallest, largest = (np.nanmin, np.nanmax) if self.nan else (np.min, np.max)
         if self.nan and np.isnan(value).all():
             return True
         return float(smallest(value)) >= self.low and float(largest(value)) <= self.high
+
+
+def is_array(value: Any) -> TypeGuard["AnyArray"]:
+    """Whether a value is an array; NumPy is imported only here, so that rules can be listed without it."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 def check(content: Any, schema: Rule) -> None:
@@ -333,11 +351,11 @@ def _names(shape: tuple[Any, ...]) -> list[str]:
 
 def _holds_arrays(value: Any) -> bool:
     inside = value.values() if isinstance(value, dict) else ()
-    return isinstance(value, np.ndarray) or any(map(_holds_arrays, inside))
+    return is_array(value) or any(map(_holds_arrays, inside))
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         return f"{value.dtype} of shape {value.shape}" if value.size != 1 else f"{value.dtype} {value}"
     text = repr(value) if not _holds_arrays(value) else f"a table of {list(value)!r}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

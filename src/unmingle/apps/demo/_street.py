@@ -14,7 +14,7 @@ from ...core.decomposition.parts import Decomposition
 from ...core.iterate import Callback, Progress
 from ...metrics import FMeasure, f_measure
 from ...synth import Scene, surveillance_scene
-from ..video import separate
+from ..video import separated_frames
 from ._judging import best_mask, foreground
 
 Result = TypeVar("Result")
@@ -57,7 +57,7 @@ def run_street(n_frames: int, seed: int, callback: Callback) -> StreetDemo:
         callback(progress)
 
     _, compiling = _timed(lambda: decompose(X[:, ::32], random_state=seed))
-    _, also = _timed(lambda: list(separate(scene.frames[:40])))
+    _, also = _timed(lambda: list(separated_frames(scene.frames[:40])))
     part, seconds = _timed(lambda: decompose(X, callback=follow, random_state=seed))
     ways = [
         _by_noise("robust PCA", scene, part.low_rank.reshape(scene.frames.shape), seconds),
@@ -86,7 +86,7 @@ def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
 
 
 def _stream(scene: Scene) -> Way:
-    found, seconds = _timed(lambda: list(separate(scene.frames)))
+    found, seconds = _timed(lambda: list(separated_frames(scene.frames)))
     mask = np.stack([one.mask for one in found])
     background = np.stack([one.background for one in found])
     return Way("frame by frame (unmingle video)", mask, f_measure(mask, scene.masks), seconds, background)

@@ -8,7 +8,7 @@ import numpy as np
 from ..._types import Float64Array
 from ...media import BLUE, RED, Planes, middle_of
 from ...report import clock
-from ._events import EventPlace
+from .events import EventPlace
 
 _FONT = {
     "0": ("01110", "10001", "10011", "10101", "11001", "10001", "01110"),

@@ -2,13 +2,14 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..._types import AnyArray
 from ...media import Frame, MediaError, Planes, to_grey
-from ._result import Box, Separation
+from ._separation import Box, Separation
 from ._stream import Stream
 
 VERY_WIDE, WIDTH = 3840, 1920
@@ -127,16 +128,18 @@ class Reduction:
     def _begin(self, frame: Frame) -> None:
         shape, stream = frame.pixels.shape[:2], self._stream
         side = times_smaller(shape[1], self._max_width)
-        former = stream.format
+        former, settings = stream.state.format, stream.settings
         if former is not None and self._max_width is None and (former.height, former.width) == shape:
             side = 1
         if side > 1 and former is None:
-            if stream.region is not None and stream.region.shape == shape:
-                small = smaller(stream.region.astype(np.float32), side) >= 0.5
+            region, min_area = settings.region, settings.min_area
+            if region is not None and region.shape == shape:
+                small = smaller(region.astype(np.float32), side) >= 0.5
                 height, width = smaller(frame.pixels, side).shape[:2]
-                stream.region = np.ascontiguousarray(small[:height, :width])
-            if stream.min_area is not None:
-                stream.min_area = max(1, round(stream.min_area / side**2))
+                region = np.ascontiguousarray(small[:height, :width])
+            if min_area is not None:
+                min_area = max(1, round(min_area / side**2))
+            stream.settings = replace(settings, region=region, min_area=min_area)
         self.side = side
         if self._check is not None:
             self._check(Frame(frame.time, smaller(frame.pixels, side)))
@@ -147,7 +150,7 @@ class Reduction:
                     f"The picture of the empty scene has {width} x {height} pixels, but the frames have "
                     f"{columns} x {rows}; it must be as large as they are."
                 )
-            stream.fit([smaller(like(self._empty_scene, frame.pixels), side)] * stream.start_size)
+            stream.fit([smaller(like(self._empty_scene, frame.pixels), side)] * stream.settings.start_size)
 
     def restored(self, found: Separation) -> Separation:
         """What was found in a frame, in its own size."""

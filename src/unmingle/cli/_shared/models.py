@@ -91,7 +91,8 @@ def _is_installed(package: str) -> bool:
 
 def encoder_of(path: Path) -> dict[str, Any]:
     """How the encoder in a model file is built, in numbers."""
-    own = getattr(load(path), "encoder", None)
+    model = load(path)
+    own = getattr(getattr(model, "settings", model), "encoder", None)
     encoder = own if isinstance(own, Encoder) else load_encoder(path, None).encoder
     moved = {"departure": departure(encoder)} if isinstance(encoder, Encoder) else {}
     return {**describe(encoder), **moved, "bytes": path.stat().st_size}
