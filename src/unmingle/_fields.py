@@ -1,6 +1,6 @@
 """Frozen dataclasses whose fields carry their rules: checked when made, stored, and read back by the same words.
 
-A field is annotated with its type and its rule::
+Named tuples may have rules at their fields, too. A field is annotated with its type and its rule::
 
     @dataclass(frozen=True)
     class Camera:
@@ -12,7 +12,7 @@ A field is annotated with its type and its rule::
 back, `check_settings` raises the sentence that users read, and `bounds_of` tells an option of a command its limits.
 """
 
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from numbers import Integral, Real
 from types import NoneType, UnionType
@@ -27,8 +27,18 @@ Value = TypeVar("Value")
 def rules_of(cls: Any) -> dict[str, Rule]:
     """The rule of each field of a dataclass, by its name; fields without a rule are not part of a file."""
     hints = get_type_hints(cls, include_extras=True)
-    found = {one.name: _rule_in(hints[one.name]) for one in fields(cls)}
+    found = {name: _rule_in(hints[name]) for name in _names_of(cls)}
     return {name: rule for name, rule in found.items() if rule is not None}
+
+
+def _names_of(cls: Any) -> list[str]:
+    return [one.name for one in fields(cls)] if is_dataclass(cls) else list(cls._fields)
+
+
+def _has_rules(kind: Any) -> bool:
+    """Whether a type is a dataclass or a named tuple with rules at its fields."""
+    known = isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "_fields"))
+    return known and bool(rules_of(kind))
 
 
 def _rule_in(hint: Any) -> Rule | None:
@@ -39,13 +49,13 @@ def _rule_in(hint: Any) -> Rule | None:
         known = [_rule_in(one) for one in get_args(hint) if one is not NoneType]
         rules = [rule for rule in known if rule is not None]
         return maybe(rules[0]) if len(rules) == 1 and NoneType in get_args(hint) else None
-    return record_of(hint) if is_dataclass(hint) and isinstance(hint, type) and rules_of(hint) else None
+    return record_of(hint) if _has_rules(hint) else None
 
 
 @cache
 def record_of(cls: Any) -> Record:
     """What a file holds of a dataclass. A field that may be None is left out where it is None."""
-    may_lack = {one.name for one in fields(cls) if _may_lack(one)}
+    may_lack = _may_lack(cls)
     rules = rules_of(cls)
     return Record(
         {name: rule for name, rule in rules.items() if name not in may_lack},
@@ -53,20 +63,23 @@ def record_of(cls: Any) -> Record:
     )
 
 
-def _may_lack(one: "Field[Any]") -> bool:
-    return one.default is None
+def _may_lack(cls: Any) -> set[str]:
+    """Fields that are None where nobody gives them."""
+    if not is_dataclass(cls):
+        return {name for name, default in cls._field_defaults.items() if default is None}
+    return {one.name for one in fields(cls) if one.default is None}
 
 
 def to_store(value: Any) -> dict[str, Any]:
     """A dataclass as what a file holds: JSON values, arrays and tables of them."""
     kind: Any = type(value)
     content = {name: _stored(getattr(value, name)) for name in rules_of(kind)}
-    optional = {one.name for one in fields(value) if _may_lack(one)}
+    optional = _may_lack(kind)
     return {name: part for name, part in content.items() if part is not None or name not in optional}
 
 
 def _stored(part: Any) -> Any:
-    if is_dataclass(part) and not isinstance(part, type):
+    if _has_rules(type(part)):
         return to_store(part)
     if hasattr(part, "dtype") and not is_array(part):  # a number of NumPy
         return part.item()
@@ -82,7 +95,7 @@ def from_store(cls: type[Value], content: dict[str, Any], **further: Any) -> Val
 def _restored(hint: Any, part: Any) -> Any:
     kinds = [hint, *get_args(hint)]
     for kind in kinds:
-        if isinstance(part, dict) and is_dataclass(kind) and isinstance(kind, type):
+        if isinstance(part, dict) and _has_rules(kind):
             return from_store(kind, part)
         if isinstance(part, list) and tuple in (kind, get_origin(kind)):
             return tuple(part)

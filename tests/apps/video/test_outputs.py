@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 import av
 import numpy as np
 import pytest
-from streams import found
 
-from unmingle.apps.video import Outputs, Settings, Stream, separate
+from unmingle.apps.video import Outputs, Settings, Stream, separate, separated_frames
 from unmingle.apps.video._drawing import with_boxes
 from unmingle.apps.video._films import Clips, clip_name
 from unmingle.apps.video._outputs import BoxTable
@@ -219,12 +218,12 @@ def test_pictures_become_like_frames():
 
 
 def test_frames_that_are_small_enough_are_not_touched(crossing):
-    stream = Stream()
-    sizes = Reduction([Frame(0.0, crossing[0])], stream)
-    (frame,) = sizes
-    assert frame.pixels is crossing[0] or np.shares_memory(frame.pixels, crossing)
-    one = found(0.0)
-    assert sizes.restored(one) is one
+    reduction = Reduction(Stream())
+    reduction.begin(Frame(0.0, crossing[0]))
+    assert reduction.side == 1
+    assert smaller(crossing[0], 1) is crossing[0] or np.shares_memory(smaller(crossing[0], 1), crossing)
+    (one,) = separated_frames(crossing[:1])
+    assert one.mask.shape == crossing[0].shape
 
 
 def test_a_folder_for_clips_that_is_a_file_is_refused(crossing, tmp_path):

@@ -126,15 +126,15 @@ def separate(
         )
         learns = not stream.frozen_
         feed = Feed(source, interrupts, max_frames=settings.max_frames, seconds=settings.seconds)
-        frames = Reduction(
-            feed, stream, max_width=settings.max_width, empty_scene=beginning.empty_scene,
+        reduction = Reduction(
+            stream, max_width=settings.max_width, empty_scene=beginning.empty_scene,
             check=beginning.check_for(source.name, stream),
         )  # fmt: skip
         playback = Playback(interrupts) if screen is not None and not source.live else None
         with Films(outputs.films(), source.rate) as films:
             table = None if outputs.boxes is None else BoxTable(outputs.boxes)
             try:
-                _take_all(feed, frames, result, _Sinks(films, table, screen, playback, progress))
+                _take_all(feed, reduction, result, _Sinks(films, table, screen, playback, progress))
             except KeyboardInterrupt:
                 feed.interrupted = True
             except Exception as error:
@@ -312,8 +312,15 @@ class _Sinks:
             self.screen.show(found, source.dropped)
 
 
-def _take_all(feed: Feed, frames: Reduction, result: Result, sinks: _Sinks) -> None:
-    separated, spent = _separated(frames, result.stream, live=feed.source.live), result.seconds
+def _reduced(feed: Feed, reduction: Reduction) -> Iterator[Frame]:
+    for frame in feed:
+        if reduction.side == 0:
+            reduction.begin(frame)
+        yield reduction.reduce(frame) if reduction.side > 1 else frame
+
+
+def _take_all(feed: Feed, reduction: Reduction, result: Result, sinks: _Sinks) -> None:
+    separated, spent = _separated(_reduced(feed, reduction), result.stream, live=feed.source.live), result.seconds
     while True:
         begun, waited = perf_counter(), feed.waited
         found = next(separated, None)
@@ -326,7 +333,7 @@ def _take_all(feed: Feed, frames: Reduction, result: Result, sinks: _Sinks) -> N
         if sinks.playback is not None:
             sinks.playback.keep(found.time)
         begun = perf_counter()
-        sinks.take(frames.restored(found) if frames.side > 1 else found, result, feed.source)
+        sinks.take(reduction.restore(found) if reduction.side > 1 else found, result, feed.source)
         spent["writing"] += perf_counter() - begun
         if sinks.progress is not None and sinks.progress(Progress(result.tally.frames, feed.total)):
             return

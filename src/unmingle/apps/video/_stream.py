@@ -1,8 +1,8 @@
 """Frames one by one: background, foreground and mask. `step` takes a scene from one frame to the next."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -49,12 +49,12 @@ class LearningRules:
 LEARNING = LearningRules()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class SceneState:
+class SceneState(NamedTuple):
     """All that is known of a scene after a frame; `step` makes that after the next.
 
-    Frozen means that it says which arrays there are. Those of `model` are large, and learning changes them in place,
-    see `Background`; whoever needs a state of before keeps a file of it. `step` without learning leaves them alone.
+    It is a value and cannot be changed: it says which arrays there are, not what is in them. Those of `model` are
+    large, and learning changes them in place, see `Background`; whoever needs a state of before keeps a file of it.
+    `step` without learning leaves them alone. A named tuple, as it is made for every frame.
     """
 
     n_frames: Annotated[int, Count()] = 0
@@ -63,11 +63,11 @@ class SceneState:
     """Number of the frame that was learnt last."""
     format: FrameFormat | None = None
     """What all frames look like; None before the first."""
-    change: SceneChange = field(default_factory=SceneChange)
+    change: SceneChange = SceneChange()
     """Whether the scene is changing as a whole."""
-    camera: CameraWatch = field(default_factory=CameraWatch)
+    camera: CameraWatch = CameraWatch()
     """Whether the camera has moved."""
-    lights: Lights = field(default_factory=Lights)
+    lights: Lights = Lights()
     """The scene under the lights of the past."""
     stabiliser: Stabiliser | None = None
     """Where the background lies in the last frame, if frames are followed."""
@@ -197,7 +197,7 @@ def _with_format(state: SceneState, frame: Any, settings: StreamSettings) -> tup
     """The state with the format of a frame, and room for frames of this size; and the frame, checked."""
     pixels, form = admit_frame(frame, state.format)
     detector = state.detector if state.detector is not None else _detector_for(form, settings)
-    return replace(state, format=form, detector=detector), pixels
+    return state._replace(format=form, detector=detector), pixels
 
 
 def _detector_for(form: FrameFormat, settings: StreamSettings) -> Detector:
@@ -234,7 +234,7 @@ def _collect(
         first = () if share_lost(first[-1], laid, form) > CAMERA.most_lost else first
     first = (*first, row)
     word: State = "moving" if moving and len(first) == 1 else "starting"
-    after = replace(state, n_frames=state.n_frames + 1, first=first)
+    after = state._replace(n_frames=state.n_frames + 1, first=first)
     if len(first) >= settings.start_size:
         after = _with_background(after, np.stack(first), settings)
     empty = np.zeros((form.height, form.width), dtype=bool)
@@ -256,8 +256,7 @@ def _with_background(state: SceneState, rows: AnyArray, settings: StreamSettings
         rows, stabiliser = lay_first_over(rows, form, settings.stabilise, stabiliser)
     with suited_to(rows.size):
         model = Background.start(rows, settings.n_components, form, sample, stride, encoder)
-    return replace(
-        state,
+    return state._replace(
         camera=replace(state.camera, moving=False),
         stabiliser=stabiliser,
         codes=model.codes.copy(),
@@ -351,7 +350,7 @@ class Stream:
         if not rows:
             raise ValueError("frames must hold at least one frame, got none.")
         begun = _with_background(state, np.stack(rows), self.settings)
-        self.state = replace(begun, change=SceneChange(), lights=Lights())
+        self.state = begun._replace(change=SceneChange(), lights=Lights())
         return self
 
     def freeze(self, frozen: bool = True) -> Self:
@@ -449,8 +448,7 @@ def restored_scene(content: dict[str, Any], first: AnyArray | None, settings: St
     model = None
     if state.codes is not None:
         model = from_store(Background, arrays, form=form, codes=state.codes.copy())
-    return replace(
-        state,
+    return state._replace(
         model=model,
         stabiliser=None if stabiliser is None else stabiliser.ready(form, settings.stabilise or ""),
         first=() if first is None else tuple(first),

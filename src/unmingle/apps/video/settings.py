@@ -18,7 +18,7 @@ STABILISERS = ("translation", "similarity", "projective")
 """Families of transformations that a shaking camera is followed with."""
 
 
-class Share(Number):
+class PositiveShare(Number):
     """A number above 0, by which others can be divided, and at most 1, or below it."""
 
     def fits(self, value: Any, sizes: dict[str, Any]) -> bool:
@@ -37,7 +37,7 @@ class OddSide(Rule):
 
 
 COMPONENTS, LAYERS = Count(1, MOST_COMPONENTS), Count(1, 10_000)
-RATE, SHARE, SIDE = Share(0.0, 1.0, above=True, below=True), Share(0.0, 1.0, above=True), OddSide()
+RATE, SHARE, SIDE = PositiveShare(0.0, 1.0, above=True, below=True), PositiveShare(0.0, 1.0, above=True), OddSide()
 AREA, FAMILY = Count(1), OneOf(*STABILISERS, None)
 SECONDS = Number(0.0, above=True)
 
@@ -68,7 +68,7 @@ class StreamSettings:
     """Side of the square in which most pixels must deviate, an odd number up to 15; 1 leaves the mask as it is. By
     default 7 for pictures of 200 rows or more, 5 from 100 rows on, and 3 below."""
     min_area: Annotated[int | None, maybe(AREA)] = None
-    """Regions of the mask with fewer pixels that clearly deviate are dropped; by default a 1000th of what is watched."""
+    """Regions of the mask with fewer pixels that clearly deviate are dropped; by default a 1000th of all watched."""
     shadows: Annotated[bool, Flag()] = False
     """Whether shadows count as foreground. They are told from objects in coloured frames only."""
     patience: Annotated[int | None, maybe(Count(1))] = 500
