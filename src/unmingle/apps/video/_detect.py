@@ -57,7 +57,7 @@ def _quantile_of_sum(share: float, channels: int) -> float:
 
 
 def side_of_square(height: int) -> int:
-    """Side of the square in which most pixels must be marked, for pictures of so many rows."""
+    """Side of the square in which most pixels must be marked, for pictures of this height."""
     return 7 if height >= 200 else 5 if height >= 100 else 3
 
 

@@ -1,4 +1,4 @@
-"""Light that changes for the whole scene: told from things that move, and followed.
+"""Light that changes for the whole scene: how it differs from things that move, and how it is followed.
 
 A lamp that is switched makes much of the picture deviate at once. `SceneChange` decides whether that is light or a
 thing, by the rules in `LIGHT`; `follow_light` then looks for what explains the frame: a light that was seen before, a

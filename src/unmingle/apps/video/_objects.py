@@ -52,8 +52,8 @@ class FollowedObject:
     """Pixels of the mask that are its own."""
     last: int
     """Number of the frame it was last seen in, alone or with others."""
-    apart: int
-    """Number of the frame it was last told from all others in, or was the one of them that was known best."""
+    alone_at: int
+    """Number of the frame in which it was last seen alone, or was the one of several that was known best."""
     certain: bool = False
     """Whether it is known to be an object; others are dropped where they meet one."""
     joint: bool = False
@@ -61,7 +61,7 @@ class FollowedObject:
     seen: int = 1
     """Frames it was seen in."""
     alone: int = 1
-    """Those of them in which it was told from all others."""
+    """Those of them in which it was seen alone."""
 
     def predicted(self, frame: int) -> Boxes:
         """Where it should be in a frame."""
@@ -76,7 +76,7 @@ class FollowedObject:
         self.box, self.area, self.last, self.joint = box, area, frame, joint
         self.seen += 1
         if not joint:
-            self.apart, self.alone = frame, self.alone + 1
+            self.alone_at, self.alone = frame, self.alone + 1
 
     def has_left(self, height: int, width: int) -> bool:
         """Whether it was last seen at an edge of a picture of this size, going out of it."""
@@ -209,7 +209,7 @@ class _Matching:
                 place = held_within(self.expected[i], self.regions[j])
                 one.move(place, float(self.areas[j]) / len(certain), self.frame, joint=True)
                 if all(one.alone >= self.objects[k].alone for k in certain):
-                    one.apart = self.frame
+                    one.alone_at = self.frame
             else:
                 pieces = [j, *self.parts.get(i, [])]
                 one.move(around(self.regions[pieces]), float(self.areas[pieces].sum()), self.frame, joint=False)

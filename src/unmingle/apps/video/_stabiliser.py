@@ -183,7 +183,7 @@ def _laid(row: AnyArray, form: FrameFormat, matrix: Matrix, fill: AnyArray) -> A
 def _laid_mask(
     mask: BoolArray, form: FrameFormat, matrix: Matrix, least: int, rows: tuple[int, int]
 ) -> tuple[BoolArray, list[list[int]]]:
-    """The same of a mask, with its regions of so many pixels at least; rows of the answer beyond these are empty."""
+    """The same of a mask, with its regions that are not smaller; rows of the answer beyond these are empty."""
     out = np.empty((form.height, form.width), dtype=np.bool_)
     flat = out.reshape(-1)
     words = np.empty(0, np.uint64) if form.width % 8 else flat.view(np.uint64)

@@ -12,7 +12,6 @@ from ..._rules import ArrayOf, Count, Flag, OneOf, Record, Rule
 from ..._threads import suited_to
 from ..._types import AnyArray, BoolArray, Float32Array
 from ...core.encoder.encoder import Encoder
-from ...core.encoder.stored import ENCODER
 from ...media import Planes
 from ._background import Background, encode_frame
 from ._camera import CAMERA, CameraWatch, share_lost
@@ -275,7 +274,7 @@ class Stream:
 
     Light that changes is followed: by s at once, by a gain and an offset for all pixels, and, where most of what
     deviates does not move, by taking the new scene for background within a few frames ("adapting"). A camera that
-    moves, or a cut, is noticed by the texture of the whole picture ("moving"), and the background starts anew.
+    moves, or a cut, is noticed by the texture of the whole picture ("moving"), and the background is learnt again.
 
     Parameters
     ----------
@@ -409,10 +408,11 @@ class Stream:
 
     @classmethod
     def _schema(cls, content: dict[str, Any]) -> Rule:
+        how = content.get("encoder")
         return Record(
             {
                 "settings": record_of(StreamSettings),
-                "encoder": ENCODER if isinstance(content.get("encoder"), dict) else OneOf("layers", "exact"),
+                "encoder": Encoder._schema(how) if isinstance(how, dict) else OneOf("layers", "exact"),
                 "frozen": Flag(),
                 "scene": record_of(SceneState),
             },

@@ -303,7 +303,7 @@ class EventFinder:
         gone = []
         for one, track in self._tracks.items():
             out = number - one.last > EVENTS.quick_gap and one.has_left(*found.mask.shape)
-            merged = one.joint and number - one.apart > max(one.alone, gap / step if step else 0.0)
+            merged = one.joint and number - one.alone_at > max(one.alone, gap / step if step else 0.0)
             if out or merged or found.time - track.seen > gap or one not in self._follower.objects:
                 gone.append(one)
         return gone
@@ -329,7 +329,7 @@ class EventFinder:
 
 def write_events(path: str | PathLike[str], rows: Sequence[dict[str, Any]]) -> None:
     """Write rows of events as .csv."""
-    with write_atomically(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
+    with write_atomically(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows([_cell(name, value) for name, value in row.items()] for row in rows)

@@ -1,4 +1,4 @@
-"""What a stream, and the separation of a whole film, can be told: each setting with its rule, once.
+"""Settings of a stream and of a whole film, and where results go: each with its rule, once.
 
 No array library is needed to read this module, so that the command line can list its options without one.
 """
@@ -70,7 +70,7 @@ class StreamSettings:
     min_area: Annotated[int | None, maybe(AREA)] = None
     """Regions of the mask with fewer pixels that clearly deviate are dropped; by default a 1000th of all watched."""
     shadows: Annotated[bool, Flag()] = False
-    """Whether shadows count as foreground. They are told from objects in coloured frames only."""
+    """Whether shadows count as foreground. They can be recognised in coloured frames only."""
     patience: Annotated[int | None, maybe(Count(1))] = 500
     """Frames after which something that stopped becomes background; None for never. It does not take longer than the
     background behind it was seen, so that what was there from the start and left is soon forgotten."""
