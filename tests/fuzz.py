@@ -89,7 +89,7 @@ def use_loaded(model):
             model.push(sound(0.2, model.channels))
         return
     if isinstance(model, Stream):
-        form = None if model._detector is None else model._detector.format
+        form = model.state.format
         shape, dtype = ((24, 32), np.uint8) if form is None else (form.shape, form.dtype)
         frame = np.full(shape, 0.5 if dtype == np.float32 else 90, dtype)
         if form is not None and form.kind == "planes":

@@ -9,6 +9,7 @@ from odd_tables import Finding, check_finite, is_sentence
 
 import unmingle
 from unmingle import store
+from unmingle._fields import to_store
 from unmingle.apps import audio
 from unmingle.apps.video import Stream
 from unmingle.core.encoder.sequence import SequenceEncoder
@@ -89,7 +90,7 @@ def use_sound_stream(stream):
 
 
 def use_video_stream(stream):
-    form = stream.format
+    form = stream.state.format
     shape, dtype = ((24, 32), np.uint8) if form is None else (form.shape, form.dtype)
     frame = np.full(shape, 0.5 if dtype == np.float32 else 90, dtype)
     if form is not None and form.kind == "planes":
@@ -97,7 +98,7 @@ def use_video_stream(stream):
     for _ in range(5):
         answer("push", lambda: stream.push(frame).score)
     assert stream.card_
-    answer("background", lambda: [] if stream._model is None else list(stream._model.arrays().values()))
+    answer("background", lambda: [] if stream.state.model is None else list(to_store(stream.state.model).values()))
 
 
 def use_encoder(model):

@@ -73,7 +73,7 @@ def films():
         for frame in scene.frames:
             writer.write(np.rint(255 * frame).astype(np.uint8))
     with open_frames("street.mp4") as frames:
-        found = [one.mask for one in video.separate(frames)]
+        found = [one.mask for one in video.separated_frames(frames)]
     assert np.mean(np.array(found)[20:] == scene.masks[20:]) > 0.95
 
 

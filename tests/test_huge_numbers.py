@@ -76,16 +76,16 @@ def test_video_stream_is_as_before_a_frame_it_refuses(tmp_path):
     stream = Stream(start_size=10)
     with pytest.raises(ValueError, match="known_foreground"):
         stream.push(frames(1)[0], known_foreground=np.ones(3))
-    assert stream.format is None
-    assert stream.n_frames == 0
+    assert stream.state.format is None
+    assert stream.state.n_frames == 0
     for frame in frames(20):
         stream.push(frame)
         with pytest.raises(ValueError, match="The frame has"):
             stream.push(frame[:-1])
-    assert stream.n_frames == 20
+    assert stream.state.n_frames == 20
     stream.save(tmp_path / "stream.safetensors")
-    with pytest.raises(ValueError, match="false_alarm_rate must be above 0"):
-        stream.false_alarm_rate = 1e-320
+    with pytest.raises(ValueError, match="false_alarm_rate must be a number above 0"):
+        Stream(stream.settings, false_alarm_rate=1e-320)
 
 
 def test_young_video_stream_with_frames_of_another_size_is_refused(tmp_path):

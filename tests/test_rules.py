@@ -170,7 +170,9 @@ def test_every_array_of_a_file_has_a_rule(models, name, tmp_path):
     for array in arrays:
         others = {other: part for other, part in arrays.items() if other != array}
         whole = np.zeros(arrays[array].shape, np.int8)
-        assert array in ("region", "fitted.column_scale_", "lights", "usual") or refused(path, kind, parameters, others)
+        assert array in ("region", "fitted.column_scale_", "scene.lights.pictures") or refused(
+            path, kind, parameters, others
+        )
         assert array in refused(path, kind, parameters, others | {array: whole})
         assert refused(path, kind, parameters, others | {array: arrays[array][..., None]})
         if (
@@ -203,9 +205,10 @@ def test_work_without_end_is_refused(models, name, way, tmp_path):
 
 def test_more_components_than_can_be_compiled_are_refused(models, tmp_path):
     kind, _, parameters, arrays = store.read(models["video"])
-    arrays["components"] = np.resize(arrays["components"], (400, arrays["components"].shape[1]))
-    arrays["codes"] = arrays["usual"] = np.zeros(400, np.float32)
-    arrays["squares"], arrays["step"] = np.eye(400), np.eye(400, dtype=np.float32)
+    components = arrays["scene.model.components"]
+    arrays["scene.model.components"] = np.resize(components, (400, components.shape[1]))
+    arrays["scene.codes"] = arrays["scene.model.mean_codes"] = np.zeros(400, np.float32)
+    arrays["scene.model.squares"], arrays["scene.model.step"] = np.eye(400), np.eye(400, dtype=np.float32)
     assert "1 to 100 components, not 400" in refused(tmp_path / "many.safetensors", kind, parameters, arrays)
 
 

@@ -16,9 +16,10 @@ from ..paper.video import labelled_films, ours, race, read_labelled
 
 
 class Constant(NamedTuple):
-    """A constant of a module of the stream."""
+    """A constant of the stream: the module, the group in it, and the name in the group."""
 
     module: str
+    group: str
     name: str
     others: tuple[float, ...]
     """Values beside the one in use."""
@@ -26,16 +27,16 @@ class Constant(NamedTuple):
 
 _ROOM = "unmingle.apps.video."
 CONSTANTS = (
-    Constant("_background", "LEAST_NOISE", (2.5 / 255, 4.5 / 255)),
-    Constant("_background", "LEAST_COLOUR_NOISE", (2.0 / 255, 4.0 / 255)),
-    Constant("_background", "NOISE_RATE", (0.05, 0.2)),
-    Constant("_background", "SLOW_NOISE_RATE", (0.001, 0.01)),
-    Constant("_background", "NOISE_FALL", (0.2, 1.0)),
-    Constant("_detect", "WEAK", (0.6, 0.8)),
-    Constant("_detect", "LIKENESS", (0.7, 0.9)),
-    Constant("_detect", "TEXTURE", ((2.5 / 255) ** 2, (7.0 / 255) ** 2)),
-    Constant("_scene_change", "JUMP", (0.02, 0.05)),
-    Constant("_scene_change", "ALIKE", (0.1, 0.4)),
+    Constant("_background", "NOISE", "least", (2.5 / 255, 4.5 / 255)),
+    Constant("_background", "NOISE", "least_colour", (2.0 / 255, 4.0 / 255)),
+    Constant("_background", "NOISE", "rate", (0.05, 0.2)),
+    Constant("_background", "NOISE", "slow_rate", (0.001, 0.01)),
+    Constant("_background", "NOISE", "fall", (0.2, 1.0)),
+    Constant("_detect", "MASK", "weak", (0.6, 0.8)),
+    Constant("_detect", "MASK", "likeness", (0.7, 0.9)),
+    Constant("_detect", "MASK", "texture", ((2.5 / 255) ** 2, (7.0 / 255) ** 2)),
+    Constant("_light", "LIGHT", "jump", (0.02, 0.05)),
+    Constant("_light", "LIGHT", "alike", (0.1, 0.4)),
 )
 
 Table = dict[Constant, dict[float, dict[str, float]]]
@@ -49,18 +50,23 @@ def changed(values: Mapping[Constant, float]) -> Iterator[None]:
     before = {one: in_use(one) for one in values}
     try:
         for one, value in values.items():
-            setattr(import_module(_ROOM + one.module), one.name, value)
+            _set(one, value)
         detect.mask_thresholds.cache_clear()
         yield
     finally:
         for one, value in before.items():
-            setattr(import_module(_ROOM + one.module), one.name, value)
+            _set(one, value)
         detect.mask_thresholds.cache_clear()
+
+
+def _set(one: Constant, value: float) -> None:
+    """Set a constant in its group, which is one object for all modules and frozen for everybody else."""
+    object.__setattr__(getattr(import_module(_ROOM + one.module), one.group), one.name, value)
 
 
 def in_use(one: Constant) -> float:
     """The value that the stream has now."""
-    return float(getattr(import_module(_ROOM + one.module), one.name))
+    return float(getattr(getattr(import_module(_ROOM + one.module), one.group), one.name))
 
 
 def score(film: Any, colour: bool, values: Mapping[Constant, float]) -> float:
@@ -102,7 +108,10 @@ def run(folder: Path, *, grey: bool) -> None:
     plain, table = tables(folder, not grey)
     for one, values in table.items():
         cells = {in_use(one): fmean(plain.values())} | {value: fmean(f.values()) for value, f in values.items()}
-        print(f"{one.name:20s}", ", ".join(f"{value:.4g}: {mean:.4f}" for value, mean in sorted(cells.items())))
+        print(
+            f"{f'{one.group}.{one.name}':20s}",
+            ", ".join(f"{value:.4g}: {mean:.4f}" for value, mean in sorted(cells.items())),
+        )
     left_out = {}
     for name, path in labelled_films(folder).items():
         chosen = chosen_without(name, plain, table)

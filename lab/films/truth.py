@@ -1,6 +1,6 @@
 """Events against the objects of films with known truth."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from unmingle.apps.video import EventFinder, EventPlace, Stream, separated
-from unmingle.media import Frame, Planes
+from unmingle.apps.video import separated_frames
+from unmingle.apps.video.events import EventFinder, EventPlace
+from unmingle.media import Frame, FrameSource, Planes
 
 from ..paper.video import Film
 
@@ -92,14 +93,15 @@ def found_events(film: Film, **settings: Any) -> dict[int, dict[int, EventPlace]
         Of the stream.
     """
     finder, places = EventFinder(1.0, WATCHED), dict[int, dict[int, EventPlace]]()
-    for number, found in enumerate(separated(_frames(film), Stream(**settings))):
+    source = FrameSource(lambda stop: _frames(film), name="film", colour="planes", rate=WATCHED, ahead=False)
+    for number, found in enumerate(separated_frames(source, **settings)):
         finder.push(number, found)
         for event, seen in finder.sightings:
             places.setdefault(event, {})[seen.frame] = seen
     return places
 
 
-def _frames(film: Film) -> Iterable[Frame]:
+def _frames(film: Film) -> Iterator[Frame]:
     for number, grey in enumerate(film.frames):
         yield Frame(number / WATCHED, grey if film.colours is None else Planes.from_rgb(film.colours[number]))
 

@@ -3,7 +3,6 @@
 import json
 import os
 from pathlib import Path
-from typing import get_args
 
 import av
 import numpy as np
@@ -12,9 +11,8 @@ from command_line import failed
 from films import SCENE, frames_of, read_csv, write_film
 from PIL import Image
 
-from unmingle.apps.video import Stream, separate
-from unmingle.apps.video._stabiliser import STABILISERS
-from unmingle.cli.video import Stabilise
+from unmingle.apps.video import Stream, separated_frames
+from unmingle.apps.video.settings import STABILISERS
 
 
 def test_every_output_holds_every_frame(run, street):
@@ -22,7 +20,7 @@ def test_every_output_holds_every_frame(run, street):
         "video", "street.mp4", "--background", "bg.mp4", "--foreground", "fg", "--mask", "mask.npz", "--quiet"
     )  # fmt: skip
     assert ended == (0, "", "")
-    found = list(separate("street.mp4"))
+    found = list(separated_frames("street.mp4"))
     with np.load("mask.npz") as stored:
         np.testing.assert_array_equal(stored["frames"] > 0, [each.mask for each in found])
         np.testing.assert_allclose(stored["times"], [each.time for each in found], atol=1e-9)
@@ -38,7 +36,7 @@ def test_every_output_holds_every_frame(run, street):
 
 def test_grey_is_asked_for(run, street):
     assert run("video", "street.mp4", "--grey", "--mask", "mask.npz", "--foreground", "fg", "--quiet").code == 0
-    found = list(separate("street.mp4", colour=False))
+    found = list(separated_frames("street.mp4", colour=False))
     with np.load("mask.npz") as stored:
         np.testing.assert_array_equal(stored["frames"] > 0, [each.mask for each in found])
     np.testing.assert_array_equal(np.asarray(Image.open("fg/frame_000060.png")), found[-1].foreground)
@@ -66,7 +64,7 @@ def test_a_folder_of_images_and_colours(run, tmp_path):
 def test_figures_are_those_of_the_frames(run, street):
     ended = run("video", "street.mp4", "--json", "--quiet")
     assert (ended.code, ended.err) == (0, "")
-    told, found = json.loads(ended.out), list(separate("street.mp4"))
+    told, found = json.loads(ended.out), list(separated_frames("street.mp4"))
     card, shares = told["card"], [each.score for each in found]
     assert (told["source"], told["complete"], told["written"]) == ("street.mp4", True, {})
     assert (card["frames"], card["height"], card["width"], card["duration"]) == (60, 48, 64, 2.4)
@@ -77,7 +75,7 @@ def test_figures_are_those_of_the_frames(run, street):
     assert list(card["seconds"]) == ["reading", "separating", "writing"]
     assert card["frames_per_second"] > 0
     stream = Stream()
-    list(separate("street.mp4", stream=stream))
+    list(separated_frames("street.mp4", stream=stream))
     assert (card["rank"], card["noise"]) == (stream.card_["rank"], stream.card_["noise"])
 
 
@@ -149,7 +147,7 @@ def test_options_reach_the_stream(run, street, tmp_path, monkeypatch):
             made.append(settings)
             super().__init__(**settings)
 
-    monkeypatch.setattr("unmingle.cli._shared.streams.Stream", Seen)
+    monkeypatch.setattr("unmingle.apps.video._begin.Stream", Seen)
     options = {
         "--components": 3, "--memory": 2, "--false-alarm-rate": 0.001, "--patience": 4, "--pixel-share": 0.5,
         "--region": "right.png", "--min-area": 7, "--smoothing": 3, "--stabilize": "similarity",
@@ -173,18 +171,20 @@ def test_options_reach_the_stream(run, street, tmp_path, monkeypatch):
     assert made[3] == {}
 
 
-def test_ways_to_follow_a_camera_are_those_of_the_stream():
-    one, _ = get_args(get_args(Stabilise)[0])
-    assert get_args(one) == STABILISERS
+def test_ways_to_follow_a_camera_are_those_of_the_stream(run, street):
+    assert f"<{'|'.join(STABILISERS)}>" in " ".join(run("video", "--help").out.split())
+    assert "stabilise must be one of 'translation', 'similarity', 'projective'" in refused(
+        run("video", "street.mp4", "--stabilise", "affine")
+    )
 
 
 def test_help_tells_the_true_defaults(run):
     told = " ".join(run("video", "--help").out.replace("│", " ").split())
     stream = Stream()
-    assert f"components of the background; {stream.n_components} by default" in told
-    assert f"{1 / (1 - stream.forgetting):g} frames by default" in told
-    assert f"{stream.patience} frames by default" in told
-    assert f"noise may mark; {stream.false_alarm_rate:.10f}".rstrip("0") + " by default" in told
+    assert f"components of the background; {stream.settings.n_components} by default" in told
+    assert f"{1 / (1 - stream.settings.forgetting):g} frames by default" in told
+    assert f"{stream.settings.patience} frames by default" in told
+    assert f"noise may mark; {stream.settings.false_alarm_rate:.10f}".rstrip("0") + " by default" in told
 
 
 USAGE = {

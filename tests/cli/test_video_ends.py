@@ -14,7 +14,7 @@ from command_line import failed
 from films import POSIX, SCENE, frames_of, write_film, write_video
 from PIL import Image
 
-from unmingle.apps.video import Stream, _feed, _outputs
+from unmingle.apps.video import Stream, _outputs, _separate
 from unmingle.cli._shared import paths
 from unmingle.media import FrameWriter, MediaError
 from unmingle.media.background import WritingThread
@@ -104,10 +104,10 @@ def test_a_name_that_no_film_can_have(run, street):
 LIMITED = """
 import resource, signal, sys
 import numpy as np
-from unmingle.apps.video import separate
+from unmingle.apps.video import separated_frames
 from unmingle.cli import main
 
-list(separate(np.load("noise.npy")[:40]))  # compiles what is not compiled
+list(separated_frames(np.load("noise.npy")[:40]))  # compiles what is not compiled
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
 sys.argv[1:] = sys.argv[2:]
@@ -209,7 +209,7 @@ def test_an_interrupt_keeps_what_was_done(run, street, monkeypatch, at, number, 
 
 def interrupt_frame(monkeypatch, which):
     """Let SIGINT come while the feed waits for a frame."""
-    next_frame, calls = _feed.Feed._next, []
+    next_frame, calls = _separate.Feed._next, []
 
     def interrupted(self):
         calls.append(None)
@@ -217,7 +217,7 @@ def interrupt_frame(monkeypatch, which):
             os.kill(os.getpid(), signal.SIGINT)
         return next_frame(self)
 
-    monkeypatch.setattr(_feed.Feed, "_next", interrupted)
+    monkeypatch.setattr(_separate.Feed, "_next", interrupted)
 
 
 @POSIX

@@ -10,7 +10,7 @@ from films import SCENE
 from PIL import Image
 
 from unmingle import Encoder, RobustPCA, load
-from unmingle.apps.video import separate
+from unmingle.apps.video import separated_frames
 
 
 def test_a_model_goes_on_where_it_ended(run, tmp_path):
@@ -56,7 +56,7 @@ def test_a_trained_network_finds_the_background(run, tmp_path):
     ended = run("video", "street.npy", "--encoder", "network.safetensors", "--mask", "mask.npz", "--quiet")
     assert ended == (0, "", "")
     with np.load("mask.npz") as stored:
-        expected = [found.mask for found in separate(SCENE, encoder=network)]
+        expected = [found.mask for found in separated_frames(SCENE, encoder=network)]
         np.testing.assert_array_equal(stored["frames"] > 0, expected)
     np.save(tmp_path / "small.npy", SCENE[:, :40, :50])
     encoder = ["--encoder", "network.safetensors"]
@@ -71,7 +71,7 @@ def test_a_model_of_grey_frames_goes_on_in_grey(run, street):
     saved = ["--model", "model.safetensors", "--quiet"]
     assert run("video", "street.mp4", "--grey", *saved).code == 0
     assert run("video", "street.mp4", *saved, "--background", "bg").code == 0
-    assert load("model.safetensors").n_frames == 120
+    assert load("model.safetensors").state.n_frames == 120
     assert np.asarray(Image.open("bg/frame_000001.png")).ndim == 2
 
 

@@ -122,7 +122,7 @@ def events_of_a_film():
         files = {name: Path(folder) / f"{name}.csv" for name in ("events", "boxes")}
         pictures = {name: Path(folder) / f"{name}.npz" for name in ("mask", "background", "foreground")}
         outputs = video.Outputs(**files, **pictures)
-        watched = video.watch(film_of_visits(), outputs=outputs, event_gap=0.2)
+        watched = video.separate(film_of_visits(), outputs, video.Settings(event_gap=0.2))
         tables = {f"{name}_bytes": bytes_of(path) for name, path in files.items()}
         films = {name: np.load(path)["frames"] for name, path in pictures.items()}
     rows = [[e.start, e.end, e.first_frame, e.last_frame, e.peak_share, e.left, e.top] for e in watched.events]

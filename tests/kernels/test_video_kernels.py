@@ -8,7 +8,7 @@ from helpers import naive
 from video_passes import F, in_words, learn, learning_state, look, ridge_step, scene
 
 from unmingle.apps.video._background import noise_rates
-from unmingle.apps.video._scene_change import robust_line
+from unmingle.apps.video._light import robust_line
 from unmingle.core.online.statistics import Statistics, recursive_step
 from unmingle.core.solvers.projection import newton
 from unmingle.kernels.regions import keep_regions

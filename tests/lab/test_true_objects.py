@@ -5,7 +5,7 @@ import pytest
 
 from lab.films.truth import event_score, found_events, true_objects
 from lab.paper.video._data import Film
-from unmingle.apps.video import EventPlace
+from unmingle.apps.video.events import EventPlace
 
 MOVING, OUTSIDE = 255, 85
 

@@ -15,7 +15,7 @@ import pytest
 from command_line import failed
 from PIL import Image
 
-from unmingle.apps.video import Stream, separate
+from unmingle.apps.video import Stream, separated_frames
 from unmingle.media.images import encode_jpeg
 from unmingle.synth import surveillance_scene
 from unmingle.web import _server, preview
@@ -27,7 +27,7 @@ VIEWS = ["frame", "background", "foreground", "mask"]
 
 @pytest.fixture(scope="module")
 def found():
-    return list(separate(SCENE))
+    return list(separated_frames(SCENE))
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_the_status_tells_how_it_goes(server, found):
     assert (told["source"], told["frames"], told["dropped"]) == ("front door", 40, 3)
     assert (told["time"], told["share"], told["state"]) == (found[39].time, found[39].score, found[39].state)
     assert told["whole"] == "picture"
-    assert (told["false_alarm_rate"], told["frozen"]) == (Stream().false_alarm_rate, False)
+    assert (told["false_alarm_rate"], told["frozen"]) == (Stream().settings.false_alarm_rate, False)
     assert told["rate"] > 0
 
 
@@ -142,13 +142,13 @@ def test_large_pictures_are_thinned_out(server, found):
 def test_settings_are_changed_between_frames(server, stream, found):
     status, _, content = change(server, {"false_alarm_rate": 0.01})
     assert (status, json.loads(content)["false_alarm_rate"]) == (200, 0.01)
-    assert stream.false_alarm_rate == Stream().false_alarm_rate
+    assert stream.settings.false_alarm_rate == Stream().settings.false_alarm_rate
     assert json.loads(change(server, {"frozen": True})[2]) == {"false_alarm_rate": 0.01, "frozen": True}
     server.show(found[0])
-    assert (stream.false_alarm_rate, stream.frozen_) == (0.01, True)
+    assert (stream.settings.false_alarm_rate, stream.frozen_) == (0.01, True)
     change(server, {"frozen": False}, Origin=server.address.rstrip("/"))
     server.show(found[1])
-    assert (stream.false_alarm_rate, stream.frozen_) == (0.01, False)
+    assert (stream.settings.false_alarm_rate, stream.frozen_) == (0.01, False)
 
 
 WRONG = {
@@ -169,7 +169,7 @@ WRONG = {
 def test_wrong_settings_are_refused(server, stream, found, body):
     assert change(server, body)[0] == 400
     server.show(found[0])
-    assert (stream.false_alarm_rate, stream.frozen_) == (Stream().false_alarm_rate, False)
+    assert (stream.settings.false_alarm_rate, stream.frozen_) == (Stream().settings.false_alarm_rate, False)
 
 
 FOREIGN = {

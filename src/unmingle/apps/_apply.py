@@ -1,6 +1,6 @@
 """`apply`: a model of any kind and new data in; what the model finds in them out, as values and as files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from .. import load, store
 from ..core.iterate import Callback
 from ..media.sounds import SOUND_SUFFIXES
-from ..store import write_atomically
 from . import tables
 from ._settings import ApplyOutputs
 from .jobs import make_folder, refuse
@@ -22,11 +21,11 @@ class JobResult(Protocol):
     """What every job gives."""
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> Sequence[str]:
         """What to beware of, a sentence each."""
 
     @property
-    def written(self) -> dict[str, Path]:
+    def written(self) -> Mapping[str, Path]:
         """The files and folders that were written, by what they hold."""
 
     def summary(self) -> dict[str, Any]:
@@ -128,124 +127,49 @@ def _refuse_sequences(request: Request) -> JobResult:
     )
 
 
-# What follows calls the apps for films, songs and images to align, and makes their results alike.
-
-
-@dataclass(frozen=True)
-class OtherResult:
-    """What came of a film, of songs or of images."""
-
-    figures: dict[str, Any]
-    facts: dict[str, str]
-    warnings: tuple[str, ...]
-    written: dict[str, Path]
-    failures: tuple[Exception, ...] = ()
-    """Parts of the work that could not be done."""
-    event_table: tuple[Any, Any] | None = None
-    interrupted: bool = False
-
-    def summary(self) -> dict[str, Any]:
-        """Figures of the result, as plain values."""
-        return {**self.figures, "written": {name: str(path) for name, path in self.written.items()}}
-
-    def summary_text(self) -> dict[str, str]:
-        """The figures that people read first, in words."""
-        return self.facts
-
-
 def _apply_to_film(request: Request) -> JobResult:
-    from ..core.encoder.encoder import Encoder
-    from ..media import open_frames
-    from .video import Outputs, watch
+    from . import video
 
-    out, source = request.outputs.out, request.source
-    if isinstance(source, str | PathLike) and not Path(source).exists():
-        raise ValueError(f"{source} does not exist.")
-    outputs = Outputs()
-    if out is not None:
-        folder = make_folder(out, "out")
+    if isinstance(request.source, str | PathLike) and not Path(request.source).exists():
+        raise ValueError(f"{request.source} does not exist.")
+    outputs = video.Outputs()
+    if request.outputs.out is not None:
+        folder = make_folder(request.outputs.out, "out")
         films = {name: folder / f"{name}.mp4" for name in ("background", "foreground", "mask")}
         page = folder / "report.html" if request.outputs.report else None
-        outputs = Outputs(**films, events=folder / "events.csv", report=page)
-    stream = request.loaded()
-    form = stream.format
-    in_grey = (form is not None and form.kind == "grey") or isinstance(stream.encoder, Encoder)
-    with open_frames(source, colour=False if in_grey else "planes") as frames:
-        watched = watch(frames, stream.freeze(), outputs, callback=request.progress)
-    if watched.errors and not watched.tally.frames:
-        raise watched.errors[0]
-    figures = {"complete": not watched.errors and not watched.interrupted, "card": watched.card_}
-    figures |= {"warnings": watched.warnings, "events": watched.event_list}
-    return OtherResult(
-        figures, watched.facts, tuple(watched.warnings), watched.written, tuple(watched.errors), watched.event_table,
-        watched.interrupted,
-    )  # fmt: skip
+        outputs = video.Outputs(**films, events=folder / "events.csv", report=page)
+    settings = video.Settings(freeze=True)
+    result = video.separate(request.source, outputs, settings, stream=request.loaded(), progress=request.progress)
+    if result.errors and not result.tally.frames:
+        raise result.errors[0]
+    return result
 
 
 def _apply_to_songs(request: Request) -> JobResult:
-    from ..core.encoder.encoder import Encoder
-    from .audio import Stream, VoiceModel, plan_songs, separate_file
-    from .audio.networks import Encoded
-    from .audio.report import write_report
-    from .audio.settings import STEMS
+    from . import audio
+    from .audio.methods import method_in
 
     if request.outputs.out is None:
         raise refuse("{0} is needed for songs: the folder for the stems.", "out")
     model = request.loaded()
-    network = getattr(model, "encoder_", model)
-    method = Encoded(network) if isinstance(network, Encoder) else model.method if isinstance(model, Stream) else model
-    if not isinstance(method, Encoded | VoiceModel) and not isinstance(model, Stream):
+    if (method := method_in(model)) is None:
         raise ValueError(
             f"{request.name} holds a {type(model).__name__}; expected a network from unmingle train audio."
         )
-    songs, failures, facts = [], list[Exception](), dict[str, str]()
-    written: dict[str, Path] = {}
-    report = request.outputs.report
-    for plan in plan_songs([request.source], make_folder(request.outputs.out, "out"), stems=STEMS):
-        try:
-            song = separate_file(plan.source, plan.stems, method=method, excerpt=report, callback=request.progress)
-        except (ValueError, OSError) as error:
-            failures.append(error)
-            continue
-        failures += [song.incomplete] if song.incomplete is not None else []
-        page = write_report(song, plan.report) if report else None
-        songs.append({**song.card_, "report": page})
-        facts |= song.facts
-        written |= song.written | ({"report": page} if page else {})
-    figures = {"songs": songs, "failures": [str(failure) for failure in failures]}
-    return OtherResult(figures, facts, (), written, tuple(failures))
+    outputs = audio.Outputs(make_folder(request.outputs.out, "out"), report=request.outputs.report)
+    return audio.separate(request.source, outputs, audio.Settings(method), progress=request.progress)
 
 
 def _align(request: Request) -> JobResult:
-    from . import alignment as app
+    from . import alignment
 
     if isinstance(request.source, str | PathLike) and Path(request.source).is_file():
         what = "a model of images to align; DATA must be a folder of images"
         raise ValueError(f"{request.name} holds {what}, but {request.source} is a file.")
-    images, aligner = app.read_folder(Path(request.source)), request.loaded()
-    done = aligner.align(images.images, callback=request.progress)
-    written: dict[str, Path] = {}
-    if request.outputs.out is not None:
-        folder = make_folder(request.outputs.out, "out")
-        written = app.write_results(images, done, folder) | {"page": folder / "align.html"}
-        before = aligner.starting_parts(images.images).images
-        text = app.report_page(Path(request.source).resolve().name, images, done, before, aligner.motion)
-        with write_atomically(written["page"]) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    failed = {name: note for name, note in zip(images.names, done.notes, strict=True) if note} | images.unread
-    good, total = int(done.ok.sum()), len(images.names) + len(images.unread)
-    cost = float(done.cost[done.ok].mean()) if good else None
-    height, width = aligner.shape_
-    figures = {"images": total, "aligned": good, "not_aligned": failed, "height": height, "width": width}
-    figures |= {"components": aligner.n_components_, "mean_cost": cost}
-    facts = {
-        "aligned": f"{good} of {total} images, by {aligner.motion}",
-        "frame": f"{width} x {height} pixels",
-        "components": str(aligner.n_components_),
-        "mean cost": "none" if cost is None else f"{cost:.4g}",
-    }
-    notes = tuple(note if name in note else f"{name} is not aligned. {note}" for name, note in failed.items())
-    return OtherResult(figures, facts, notes, written)
+    settings = alignment.Settings(model=request.loaded())
+    return alignment.separate(
+        request.source, alignment.Outputs(request.outputs.out), settings, progress=request.progress
+    )
 
 
 _JOBS: dict[str, Callable[[Request], JobResult]] = {

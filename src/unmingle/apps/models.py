@@ -26,10 +26,10 @@ class ModelEncoder(NamedTuple):
 
 def model_path(model: Path) -> Path:
     """The file of a model, which may also go by a name that unmingle knows."""
-    from .audio import shipped_path
+    from .audio.networks import path_of_shipped
     from .audio.settings import SHIPPED
 
-    return shipped_path(model.name) if str(model) in SHIPPED and not model.exists() else model
+    return path_of_shipped(model.name) if str(model) in SHIPPED and not model.exists() else model
 
 
 def load_encoder(path: Path, n_layers: int | None) -> ModelEncoder:
@@ -84,7 +84,8 @@ def export_encoder(loaded: ModelEncoder, out: Path, *, warm_start: bool, input_s
 
 def describe_encoder(path: Path) -> dict[str, Any]:
     """How the encoder in a model file is built, in numbers."""
-    own = getattr(load(path), "encoder", None)
+    model = load(path)
+    own = getattr(getattr(model, "settings", model), "encoder", None)
     encoder = own if isinstance(own, Encoder) else load_encoder(path, None).encoder
     moved = {"departure": departure(encoder)} if isinstance(encoder, Encoder) else {}
     return {**describe(encoder), **moved, "bytes": path.stat().st_size}

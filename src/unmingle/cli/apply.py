@@ -65,12 +65,14 @@ def run(
 
         outputs = replace(outputs, out=outputs.out or Path("applied"))
         result = apply(model, data, outputs, replace(settings, reading=reading), progress=advance)
-    console.say_remarks([] if quiet else getattr(result, "notes", []), result.warnings)
+    failures = _failures_of(result)
+    remarks = [sentence for sentence in result.warnings if sentence not in map(str, failures)]
+    console.say_remarks([] if quiet else getattr(result, "notes", []), remarks)
     if as_json:
         console.print_json({"model": model, "data": data, **result.summary()})
     elif not quiet:
         _show(result)
-    _end(result)
+    _end(failures, interrupted=getattr(result, "interrupted", False))
 
 
 def _show(result: Any) -> None:
@@ -84,12 +86,17 @@ def _show(result: Any) -> None:
     console.show(*parts, **result.written)
 
 
-def _end(result: Any) -> None:
+def _failures_of(result: Any) -> list[Exception]:
+    """The parts of the work that could not be done."""
+    failures: list[Exception] = list(getattr(result, "errors", None) or getattr(result, "failures", ()))
+    return failures
+
+
+def _end(failures: list[Exception], *, interrupted: bool) -> None:
     """What could not be done is said, and ends the command with its exit code."""
-    failures = getattr(result, "failures", ())
     for failure in failures:
         console.say_failure(failure)
     if failures:
         raise typer.Exit(1)
-    if getattr(result, "interrupted", False):
+    if interrupted:
         raise KeyboardInterrupt

@@ -7,7 +7,7 @@ browser asks for them, in a thread of the server.
 import asyncio
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from time import monotonic
 from types import TracebackType
@@ -135,7 +135,8 @@ class Preview(LocalServer):
     def __init__(self, stream: Stream, name: str, *, port: int = 0) -> None:
         self._stream, self._name = stream, name
         self._latest, self._coded = LatestFrame(), JpegCache()
-        self._requested: dict[str, Any] = {}
+        self._asked: dict[str, Any] = {}
+        """Settings that the page asked for since the last frame."""
         self._content = read_static_page("preview.html")
         routes = [
             Route("/", self._page),
@@ -153,23 +154,23 @@ class Preview(LocalServer):
         super().__exit__(kind, error, trace)
 
     def show(self, found: Separation, dropped: int = 0) -> None:
-        """Show a frame and apply what the user has changed meanwhile; to be called by the one who separates."""
+        """Show a frame and do what the page asked for meanwhile; to be called by the one who separates."""
         self._latest.show(found, dropped)
-        requested, self._requested = self._requested, {}
-        if "frozen" in requested:
-            self._stream.freeze(requested["frozen"])
-        if "false_alarm_rate" in requested:
-            self._stream.false_alarm_rate = requested["false_alarm_rate"]
+        asked, self._asked = self._asked, {}
+        if "frozen" in asked:
+            self._stream.freeze(asked["frozen"])
+        if "false_alarm_rate" in asked:
+            self._stream.settings = replace(self._stream.settings, false_alarm_rate=asked["false_alarm_rate"])
 
     def _settings(self) -> dict[str, Any]:
-        now = {"false_alarm_rate": self._stream.false_alarm_rate, "frozen": self._stream.frozen_}
-        return {**now, **self._requested}
+        now = {"false_alarm_rate": self._stream.settings.false_alarm_rate, "frozen": self._stream.frozen_}
+        return {**now, **self._asked}
 
     async def _page(self, request: Request) -> Response:
         return HTMLResponse(self._content)
 
     async def _status(self, request: Request) -> Response:
-        whole = "picture" if self._stream.region is None else "region"
+        whole = "picture" if self._stream.settings.region is None else "region"
         return JSONResponse({"source": self._name, "whole": whole, **self._latest.status, **self._settings()})
 
     async def _pictures(self, request: Request) -> Response:
@@ -191,10 +192,10 @@ class Preview(LocalServer):
         if reason is not None:
             return PlainTextResponse(reason, status_code=403)
         try:
-            asked = _parse_settings(await read_short_body(request))
+            asked = _settings_in(await read_short_body(request))
         except ValueError as error:
             return PlainTextResponse(str(error), status_code=400)
-        self._requested = {**self._requested, **asked}
+        self._asked = {**self._asked, **asked}
         return JSONResponse(self._settings())
 
 
@@ -214,7 +215,7 @@ def _to_form(pictures: dict[str, bytes]) -> bytes:
     return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
 
 
-def _parse_settings(body: bytes) -> dict[str, Any]:
+def _settings_in(body: bytes) -> dict[str, Any]:
     """The settings in a request, checked."""
     try:
         asked = json.loads(body)

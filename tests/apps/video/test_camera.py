@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from unmingle.apps.video import Stream, watch
-from unmingle.apps.video._camera import CELL, CameraWatch, lost_between
+from unmingle.apps.video import Stream, separate
+from unmingle.apps.video._camera import CAMERA, look_elsewhere, share_lost
 from unmingle.apps.video._format import FrameFormat
 
 
@@ -68,30 +68,30 @@ def test_lost_texture_is_that_of_low_correlation(rng):
     one, other = rng.random((64, 80), dtype=np.float32), rng.random((64, 80), dtype=np.float32)
     mixed = one.copy()
     mixed[:, 40:] = other[:, 40:]
-    lost = []
-    for i in range(0, 64, CELL):
-        for j in range(0, 80, CELL):
-            pair = [picture[i : i + CELL, j : j + CELL].reshape(-1) for picture in (one, mixed)]
-            lost.append(np.corrcoef(pair)[0, 1] < 0.5)
+    cells = []
+    for i in range(0, 64, CAMERA.cell):
+        for j in range(0, 80, CAMERA.cell):
+            pair = [picture[i : i + CAMERA.cell, j : j + CAMERA.cell].reshape(-1) for picture in (one, mixed)]
+            cells.append(np.corrcoef(pair)[0, 1] < 0.5)
     form, flat = FrameFormat.of(one), np.full((64, 80), 0.5, dtype=np.float32)
 
-    def share_lost(first, second):
-        return lost_between(first.reshape(-1), second.reshape(-1), form)
+    def lost(first, second):
+        return share_lost(first.reshape(-1), second.reshape(-1), form)
 
-    assert share_lost(one, mixed) == pytest.approx(np.mean(lost))
-    assert share_lost(one, 0.5 * one + np.float32(0.2)) == 0.0
-    assert share_lost(flat, flat + np.float32(0.2)) == 0.0
+    assert lost(one, mixed) == pytest.approx(np.mean(cells))
+    assert lost(one, 0.5 * one + np.float32(0.2)) == 0.0
+    assert lost(flat, flat + np.float32(0.2)) == 0.0
 
 
 def test_a_moved_camera_is_told_in_the_card_and_in_a_sentence(wide, rng):
-    watched = watch(np.stack(list(moves("cut", wide, rng))))
-    assert len(watched.card_["camera_moves"]) == 1
-    assert 81 / 25 <= watched.card_["camera_moves"][0] <= 91 / 25
-    assert watched.card_["frames_without_mask"] == 1  # those that follow are held back until there is a background
-    assert "moved, or the film was cut, at 0:03." in watched.facts["camera"]
-    assert watched.warnings[0].startswith("The camera moved, or the film was cut, at 0:03.")
-    short = watch(np.stack(list(moves("cut", wide, rng)))[:9])
-    assert short.facts["start"] == "the film is short, the background was learnt from 9 frames only"
+    result = separate(np.stack(list(moves("cut", wide, rng))))
+    assert len(result.summary()["camera_moves"]) == 1
+    assert 81 / 25 <= result.summary()["camera_moves"][0] <= 91 / 25
+    assert result.summary()["frames_without_mask"] == 1  # those that follow are held back until there is a background
+    assert "moved, or the film was cut, at 0:03." in result.summary_text()["camera"]
+    assert result.warnings[0].startswith("The camera moved, or the film was cut, at 0:03.")
+    short = separate(np.stack(list(moves("cut", wide, rng)))[:9])
+    assert short.summary_text()["start"] == "the film is short, the background was learnt from 9 frames only"
 
 
 def test_no_labelled_film_has_a_moving_camera(data_dir):
@@ -112,7 +112,13 @@ def test_a_background_that_is_found_elsewhere_speaks_for_a_move_and_a_shake_does
     def row(shift):
         return np.ascontiguousarray(scene[30:190, 30 + shift : 230 + shift]).reshape(-1)
 
-    moved, shaken, still = CameraWatch(), CameraWatch(), CameraWatch()
-    assert [moved._lies_elsewhere(row(0), row(shift), form) for shift in (6, 7, 8, 9)] == [True] * 4
-    assert [shaken._lies_elsewhere(row(0), row(shift), form) for shift in (7, -7, 7, -7)] == [True] + 3 * [False]
-    assert not any(still._lies_elsewhere(row(0), row(shift), form) for shift in (0, 1, 2, -2))
+    def elsewhere(*shifts):
+        search, found = None, []
+        for shift in shifts:
+            search, away = look_elsewhere(search, row(0), row(shift), form)
+            found.append(away)
+        return found
+
+    assert elsewhere(6, 7, 8, 9) == [True] * 4
+    assert elsewhere(7, -7, 7, -7) == [True] + 3 * [False]
+    assert not any(elsewhere(0, 1, 2, -2))

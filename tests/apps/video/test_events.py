@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streams import found
 
-from unmingle.apps.video._events import MOST_BOXES, EventFinder, FrameStep, write_events
+from unmingle.apps.video.events import EVENTS, EventFinder, FrameStep, write_events
 
 SHAPE = (20, 400)
 
@@ -128,7 +128,7 @@ def test_sightings_are_all_places_of_all_events():
     ]
     finder.close()
     (event,) = finder.events
-    assert len(event.boxes) <= MOST_BOXES
+    assert len(event.boxes) <= EVENTS.most_boxes
     assert [place.frame for place in event.boxes] == list(range(0, 100, 2))
 
 

@@ -7,20 +7,20 @@ import pytest
 from PIL import Image
 from streams import found
 
-from unmingle.apps.video._events import EventFinder
-from unmingle.apps.video._highlights import Highlights, Stretches, reduced
+from unmingle.apps.video._highlights import BestPerInterval, Highlights, reduced
+from unmingle.apps.video.events import EventFinder
 
 
-def test_stretches_keep_the_best_and_never_too_many():
-    stretches = Stretches(8, 0.1)
+def test_intervals_keep_the_best_and_never_too_many():
+    intervals = BestPerInterval(8, 0.1)
     scores = np.random.default_rng(0).permutation(1000)
     for number, score in enumerate(scores):
-        stretches.add(0.3 * number, (float(score),), (number, score))
-    kept = stretches.items()
+        intervals.add(0.3 * number, (float(score),), (number, score))
+    kept = intervals.items()
     assert 4 <= len(kept) <= 8
     assert kept == sorted(kept)
     assert max(score for _, score in kept) == 999
-    assert len({stretches.number(0.3 * number) for number, _ in kept}) == len(kept)
+    assert len({intervals.number(0.3 * number) for number, _ in kept}) == len(kept)
 
 
 def test_highlights_of_a_long_film_stay_small():
@@ -32,7 +32,7 @@ def test_highlights_of_a_long_film_stay_small():
     assert times == sorted(times)
     assert sorted(shares)[-2:] == [0.3, 0.3]
     assert len(highlights._moments.items()) <= 40
-    moments = highlights.telling([])
+    moments = highlights.select([])
     assert len(moments) == 5
     assert moments[-1].time - moments[0].time > 300
 
@@ -46,7 +46,7 @@ def test_telling_moments_are_the_peaks_of_events_first():
         highlights.add(number, frame)
         finder.push(number, frame)
     finder.close()
-    moments = highlights.telling(finder.events)
+    moments = highlights.select(finder.events)
     assert len(moments) == 5
     assert {100, 400, 800} <= {moment.number for moment in moments}
     assert [moment.time for moment in moments] == sorted(moment.time for moment in moments)
@@ -55,7 +55,7 @@ def test_telling_moments_are_the_peaks_of_events_first():
 def test_a_short_film_has_fewer_moments():
     highlights = Highlights()
     highlights.add(0, found(0.0))
-    (moment,) = highlights.telling([])
+    (moment,) = highlights.select([])
     assert set(moment.pictures) == {"frame", "background", "foreground", "mask"}
     with Image.open(io.BytesIO(moment.pictures["frame"])) as picture:
         assert picture.size == (12, 8)

@@ -99,9 +99,9 @@ def test_planes_and_colours_give_the_same_masks_and_the_kind_that_was_given(empt
 def test_what_is_known_everywhere_changes_nothing(empty):
     for encoder in ("layers", "exact"):
         stream = watched(empty, encoder=encoder)
-        before = stream._model.components.copy()
+        before = stream.state.model.components.copy()
         stream.push(255 - empty(), known_foreground=np.ones((60, 80), bool))
-        np.testing.assert_allclose(stream._model.components, before, rtol=1e-2)
+        np.testing.assert_allclose(stream.state.model.components, before, rtol=1e-2)
 
 
 def test_a_small_region_does_not_darken_the_background(empty):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from unmingle.apps.video._objects import MOST, ObjectFollower
-from unmingle.apps.video._result import Box
+from unmingle.apps.video import Box
+from unmingle.apps.video._objects import FOLLOWING, ObjectFollower
 
 
 def at(left, top=10, width=12, height=20):
@@ -105,6 +105,6 @@ def test_the_work_for_a_frame_is_bounded():
     follower = ObjectFollower()
     rng = np.random.default_rng(0)
     for number in range(3):
-        boxes = [at(left, top, 3, 3) for left, top in rng.integers(0, 1000, (3 * MOST, 2))]
+        boxes = [at(left, top, 3, 3) for left, top in rng.integers(0, 1000, (3 * FOLLOWING.most, 2))]
         follower.follow(number, boxes)
-    assert len(follower.objects) <= MOST
+    assert len(follower.objects) <= FOLLOWING.most

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import av
 import numpy as np
 import pytest
-from streams import found
 
-from unmingle.apps.video import EventPlace, Outputs, Stream, watch
-from unmingle.apps.video._boxes import BoxTable
-from unmingle.apps.video._clips import Clips, clip_name
+from unmingle.apps.video import Outputs, Settings, Stream, separate, separated_frames
 from unmingle.apps.video._drawing import with_boxes
+from unmingle.apps.video._films import Clips, clip_name
+from unmingle.apps.video._outputs import BoxTable
 from unmingle.apps.video._smaller import Reduction, larger, like, smaller, times_smaller
+from unmingle.apps.video.events import EventPlace
 from unmingle.media import Frame, MediaError, Planes
 
 
@@ -34,8 +34,8 @@ def times_of(path):
 
 
 def test_boxes_follow_the_thing(crossing, tmp_path):
-    watched = watch(crossing, outputs=Outputs(boxes=tmp_path / "boxes.csv"))
-    assert watched.written == {"boxes": tmp_path / "boxes.csv"}
+    result = separate(crossing, outputs=Outputs(boxes=tmp_path / "boxes.csv"))
+    assert result.written == {"boxes": tmp_path / "boxes.csv"}
     with (tmp_path / "boxes.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [int(row["frame"]) for row in rows] == list(range(40, 70))
@@ -67,16 +67,16 @@ def test_a_table_that_cannot_be_written_is_told_and_leaves_the_rest(crossing, tm
         self._end(OSError, OSError(28, "No space left on device"), None)
 
     monkeypatch.setattr(BoxTable, "add", full)
-    watched = watch(crossing[:40], outputs=Outputs(boxes=tmp_path / "boxes.csv", mask=tmp_path / "mask.npz"))
-    assert [str(error) for error in watched.errors] == [
+    result = separate(crossing[:40], outputs=Outputs(boxes=tmp_path / "boxes.csv", mask=tmp_path / "mask.npz"))
+    assert [str(error) for error in result.errors] == [
         f"{tmp_path / 'boxes.csv'} cannot be written: No space left on device."
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["mask.npz"]
 
 
 def test_an_event_is_cut_out_with_its_margins(crossing, tmp_path):
-    watched = watch(crossing, outputs=Outputs(clips=tmp_path / "clips"))
-    assert watched.written == {"clips": tmp_path / "clips"}
+    result = separate(crossing, outputs=Outputs(clips=tmp_path / "clips"))
+    assert result.written == {"clips": tmp_path / "clips"}
     (clip,) = (tmp_path / "clips").iterdir()
     assert clip.name == "event_0001_00h00m01s.mp4"
     assert len(times_of(clip)) == len(range(40 - 25, min(90, 69 + 25 + 1)))
@@ -116,7 +116,7 @@ def test_boxes_and_time_are_drawn_on_a_copy(kind):
 
 
 def test_the_overlay_has_every_frame(crossing, tmp_path):
-    watch(crossing, outputs=Outputs(overlay=tmp_path / "overlay.npz"))
+    separate(crossing, outputs=Outputs(overlay=tmp_path / "overlay.npz"))
     with np.load(tmp_path / "overlay.npz") as stored:
         drawn = stored["frames"]
     assert drawn.shape == crossing.shape
@@ -128,25 +128,25 @@ def test_events_name_the_regions_they_touch(crossing, tmp_path):
     left, right, below = (np.zeros((64, 96), bool) for _ in range(3))
     left[:, :40], right[:, 40:], below[50:] = True, True, True
     outputs = Outputs(events=tmp_path / "events.csv")
-    watched = watch(crossing, outputs=outputs, regions={"left": left, "right": right, "below": below})
-    assert [event.regions for event in watched.events] == [("left", "right")]
+    result = separate(crossing, outputs, Settings(region={"left": left, "right": right, "below": below}))
+    assert [event.regions for event in result.events] == [("left", "right")]
     assert (tmp_path / "events.csv").read_text().splitlines()[1].endswith(",left; right")
-    only = watch(crossing, regions={"below": below})
-    assert only.card_["region"] is True
+    only = separate(crossing, settings=Settings(region={"below": below}))
+    assert only.summary()["region"] is True
     assert only.events == []
-    (error,) = watch(crossing, Stream(), regions={"door": np.ones((3, 3))}).errors
+    (error,) = separate(crossing, settings=Settings(region={"door": np.ones((3, 3))}), stream=Stream()).errors
     assert "Region door has 3 x 3 pixels, but the frames have 96 x 64" in str(error)
 
 
 def test_events_have_dates_where_the_start_is_known(crossing, tmp_path):
     outputs = Outputs(events=tmp_path / "events.json")
-    watch(crossing, outputs=outputs, start_time=datetime(2026, 5, 1, 8, 30, tzinfo=UTC))
+    separate(crossing, outputs, Settings(start_time=datetime(2026, 5, 1, 8, 30, tzinfo=UTC)))
     told = json.loads((tmp_path / "events.json").read_text())
     assert told["start_time"] == "2026-05-01T08:30:00.000+00:00"
     (event,) = told["events"]
     assert event["start_time"] == "2026-05-01T08:30:01.600+00:00"
     assert [box["frame"] for box in event["boxes"]] == list(range(40, 70))
-    assert watch(crossing[:3], live=True).started is not None
+    assert separate(crossing[:3], settings=Settings(live=True)).started is not None
 
 
 @pytest.mark.parametrize(("width", "wanted", "side"), [(3839, None, 1), (3840, None, 2), (7680, None, 4), (100, 40, 3)])
@@ -178,16 +178,21 @@ def test_results_have_the_size_of_the_frames(crossing, tmp_path):
     outputs = Outputs(background=tmp_path / "bg.npz", mask=tmp_path / "mask.npz", boxes=tmp_path / "boxes.csv")
     region = np.ones(large.shape[1:], bool)
     stream = Stream(region=region, min_area=16)
-    watched = watch(large, stream, outputs, max_width=96)
-    assert watched.errors == []
-    assert (stream.format.height, stream.format.width, stream.region.shape, stream.min_area) == (64, 96, (64, 96), 4)
-    plain = watch(crossing, Stream(min_area=4))
-    assert [event.row()["first_frame"] for event in watched.events] == [40]
+    result = separate(large, outputs, Settings(max_width=96), stream=stream)
+    assert result.errors == []
+    assert (
+        stream.state.format.height,
+        stream.state.format.width,
+        stream.settings.region.shape,
+        stream.settings.min_area,
+    ) == (64, 96, (64, 96), 4)
+    plain = separate(crossing, settings=Settings(min_area=4))
+    assert [event.row()["first_frame"] for event in result.events] == [40]
     for side in ("left", "top", "right", "bottom"):
-        assert getattr(watched.events[0], side) == 2 * getattr(plain.events[0], side)
+        assert getattr(result.events[0], side) == 2 * getattr(plain.events[0], side)
     with np.load(tmp_path / "mask.npz") as masks, np.load(tmp_path / "bg.npz") as backgrounds:
         assert masks["frames"].shape == backgrounds["frames"].shape == large.shape
-    assert (watched.card_["height"], watched.card_["width"]) == (128, 192)
+    assert (result.summary()["height"], result.summary()["width"]) == (128, 192)
 
 
 def test_a_picture_of_the_empty_scene_is_the_first_background(crossing, tmp_path):
@@ -195,13 +200,13 @@ def test_a_picture_of_the_empty_scene_is_the_first_background(crossing, tmp_path
     occupied[:40, 20:36, 60:72] = 240
     shares = {}
     for name, empty in (("with", crossing[0]), ("without", None)):
-        watch(occupied[:40], outputs=Outputs(mask=tmp_path / f"{name}.npz"), empty_scene=empty)
+        separate(occupied[:40], Outputs(mask=tmp_path / f"{name}.npz"), Settings(background_image=empty))
         with np.load(tmp_path / f"{name}.npz") as masks:
             shares[name] = (masks["frames"][:40] > 0).mean(axis=(1, 2))
     assert shares["with"].min() > 0.02
     assert shares["without"].max() < 0.005
-    watched = watch(occupied[:5], empty_scene=np.zeros((3, 4), np.uint8))
-    assert "has 4 x 3 pixels, but the frames have 96 x 64" in str(watched.errors[0])
+    result = separate(occupied[:5], settings=Settings(background_image=np.zeros((3, 4), np.uint8)))
+    assert "has 4 x 3 pixels, but the frames have 96 x 64" in str(result.errors[0])
 
 
 def test_pictures_become_like_frames():
@@ -213,15 +218,15 @@ def test_pictures_become_like_frames():
 
 
 def test_frames_that_are_small_enough_are_not_touched(crossing):
-    stream = Stream()
-    sizes = Reduction([Frame(0.0, crossing[0])], stream)
-    (frame,) = sizes
-    assert frame.pixels is crossing[0] or np.shares_memory(frame.pixels, crossing)
-    one = found(0.0)
-    assert sizes.restored(one) is one
+    reduction = Reduction(Stream())
+    reduction.begin(Frame(0.0, crossing[0]))
+    assert reduction.side == 1
+    assert smaller(crossing[0], 1) is crossing[0] or np.shares_memory(smaller(crossing[0], 1), crossing)
+    (one,) = separated_frames(crossing[:1])
+    assert one.mask.shape == crossing[0].shape
 
 
 def test_a_folder_for_clips_that_is_a_file_is_refused(crossing, tmp_path):
     (tmp_path / "clips").write_text("")
     with pytest.raises(MediaError, match="no folder to write clips to"):
-        watch(crossing, outputs=Outputs(clips=tmp_path / "clips"))
+        separate(crossing, outputs=Outputs(clips=tmp_path / "clips"))

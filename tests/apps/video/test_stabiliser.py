@@ -7,7 +7,7 @@ from streams import network, pushed, same
 
 import unmingle
 from unmingle.alignment.families import AlignedFrame, inverse
-from unmingle.apps.video import Stream, watch
+from unmingle.apps.video import Settings, Stream, separate
 from unmingle.apps.video._stabiliser import nearly_still
 from unmingle.media import Planes
 from unmingle.store import StoreError
@@ -71,7 +71,7 @@ def test_a_shaking_camera_is_followed_from_the_first_frame_on(ground, rng, famil
     found, places = [], []
     for frame in frames:
         found.append(stream.push(frame))
-        places.append(None if stream._stabiliser.place is None else stream._stabiliser.place.matrix)
+        places.append(None if stream.state.stabiliser is None else stream.state.stabiliser.matrix)
     apart = inverse(matrices[35]) @ places[35]  # the background lies where the first frames were on average
     errors = [float(FRAME.moves(places[i], matrices[i] @ apart)) for i in range(36, 70)]
     assert np.mean(errors) < 0.1
@@ -111,7 +111,7 @@ def test_a_stream_that_follows_resumes_to_the_bit(ground, rng, tmp_path, cut):
     parts = pushed(first, frames[:cut])
     first.save(tmp_path / "camera.safetensors")
     again = unmingle.load(tmp_path / "camera.safetensors")
-    assert again.stabilise == "similarity"
+    assert again.settings.stabilise == "similarity"
     assert same(whole, parts + pushed(again, frames[cut:]))
 
 
@@ -121,7 +121,9 @@ def test_damaged_places_are_refused(ground, rng, tmp_path):
     stream.save(path)
     stored = unmingle.store.read(path)
     for name, wrong in (("reference", np.zeros(7, np.uint8)), ("light", np.full(2, np.nan)), ("matrix", np.eye(2))):
-        unmingle.store.write(path, "VideoStream", stored.parameters, stored.arrays | {f"stabiliser.{name}": wrong})
+        unmingle.store.write(
+            path, "VideoStream", stored.parameters, stored.arrays | {f"scene.stabiliser.{name}": wrong}
+        )
         with pytest.raises(StoreError):
             unmingle.load(path)
 
@@ -161,9 +163,9 @@ def test_a_pan_is_still_noticed_and_the_camera_followed_again(ground, rng):
 def test_the_warning_names_the_option_unless_it_is_on(ground, rng):
     frames = [seen(ground, np.eye(3), rng)[0][..., 1] for _ in range(45)]
     other = [np.ascontiguousarray(frame[::-1, ::-1]) for frame in frames]
-    told = watch(np.stack(frames + other)).warnings
+    told = separate(np.stack(frames + other)).warnings
     assert "--stabilise" in told[0]
-    told = watch(np.stack(frames + other), Stream(stabilise="translation")).warnings
+    told = separate(np.stack(frames + other), settings=Settings(stabilise="translation")).warnings
     assert len(told) == 1
     assert "--stabilise" not in told[0]
 

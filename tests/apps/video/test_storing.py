@@ -5,6 +5,7 @@ import pytest
 from streams import network, pushed, same
 
 import unmingle
+from unmingle._fields import to_store
 from unmingle.apps.video import Stream
 from unmingle.store import StoreError
 
@@ -40,19 +41,31 @@ def test_damaged_models_are_refused(film, tmp_path):
     stream = Stream(pixel_share=0.5)
     pushed(stream, film[0][:40])
     stored, path = unmingle.store.read(_saved(stream, tmp_path)), tmp_path / "bad.safetensors"
-    lights = stored.arrays.pop("lights", stored.arrays["last"][None])
-    refused(path, stored.parameters, stored.arrays | {"lights": lights[:, 1:]})
-    refused(path, stored.parameters, stored.arrays | {"lights": lights[0]})
-    refused(path, stored.parameters, stored.arrays | {"usual": stored.arrays.pop("usual")[:-1]})
+    lights = stored.arrays.pop("scene.lights.pictures", stored.arrays["scene.model.last"][None])
+    refused(path, stored.parameters, stored.arrays | {"scene.lights.pictures": lights[:, 1:]})
+    refused(path, stored.parameters, stored.arrays | {"scene.lights.pictures": lights[0]})
+    refused(
+        path,
+        stored.parameters,
+        stored.arrays | {"scene.model.mean_codes": stored.arrays["scene.model.mean_codes"][:-1]},
+    )
     for name, part in stored.arrays.items():
         refused(path, stored.parameters, {other: kept for other, kept in stored.arrays.items() if other != name})
-        refused(path, stored.parameters, stored.arrays | {name: part[:-1] if name != "sample" else part[::-1].copy()})
+        refused(
+            path,
+            stored.parameters,
+            stored.arrays | {name: part[:-1] if not name.endswith("sample") else part[::-1].copy()},
+        )
         wrong = part.astype(np.float64 if part.dtype != np.float64 else np.float32)
         refused(path, stored.parameters, stored.arrays | {name: wrong})
         if part.dtype.kind == "f":
             refused(path, stored.parameters, stored.arrays | {name: np.full_like(part, np.nan)})
-    for wrong in ({"shape": [10**8, 10**8]}, {"shape": [60, 80, 2]}, {"dtype": "float64"}, {"shape": None}):
-        refused(path, stored.parameters | wrong, stored.arrays)
+    for wrong in ({"height": 10**8, "width": 10**8}, {"kind": "brown"}, {"pixel_type": "float64"}, {"height": None}):
+        scene = stored.parameters["scene"]
+        changed = {**scene, "format": scene["format"] | wrong}
+        refused(path, stored.parameters | {"scene": changed}, stored.arrays)
+    scene = {name: part for name, part in stored.parameters["scene"].items() if name != "format"}
+    refused(path, stored.parameters | {"scene": scene}, stored.arrays)
     starting = Stream()
     pushed(starting, film[0][:5])
     stored = unmingle.store.read(_saved(starting, tmp_path))
@@ -69,10 +82,12 @@ def test_a_frozen_stream_learns_nothing(film, tmp_path):
     stream = Stream()
     pushed(stream, frames[:60])
     stream.freeze()
-    before = stream._model.arrays() | {}
-    kept = {name: part.copy() for name, part in before.items() if name != "codes"}
+    model = stream.state.model
+    kept = {name: part.copy() for name, part in to_store(model).items() if isinstance(part, np.ndarray)}
     assert {one.state for one in pushed(stream, frames[60:])} == {"frozen"}
-    assert all(np.array_equal(kept[name], part) for name, part in stream._model.arrays().items() if name != "codes")
+    assert stream.state.model is model
+    assert len(kept) == 10
+    assert all(np.array_equal(part, getattr(model, name)) for name, part in kept.items())
 
 
 def test_a_network_is_stored_with_its_stream(film, tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streams import network, pushed, same, watched, with_square
 
-from unmingle.apps.video import Stream, separate
+from unmingle.apps.video import Stream, separated_frames
 from unmingle.apps.video._background import Background
 from unmingle.apps.video._format import FrameFormat
 from unmingle.metrics import MaskCounts, f_measure
@@ -35,7 +35,7 @@ def test_a_street_is_separated(film):
 @pytest.mark.parametrize("make", [water_scene, shaking_scene, crowd_scene], ids=lambda make: make.__name__)
 def test_people_are_found_before_restless_backgrounds(make):
     scene = make(160, 144, 192, random_state=1)
-    masks = np.array([found.mask for found in separate(scene.frames)])
+    masks = np.array([found.mask for found in separated_frames(scene.frames)])
     found = f_measure(masks[60:], scene.masks[60:])
     assert found.f > 0.68
     if make is not crowd_scene:  # a background that stands still has no use for more than its median
@@ -98,7 +98,7 @@ def test_false_alarms_are_as_rare_as_asked_for():
         for number in range(260):
             stream.push(np.clip(0.5 + 0.04 * rng.standard_normal((60, 80)), 0, 1).astype(np.float32))
             if number >= 160:
-                marked.append((stream._detector.canvas.marked >= 256).mean())
+                marked.append((stream.state.detector.canvas.marked >= 256).mean())
         assert rate / 3 < np.mean(marked) < 3 * rate
 
 
@@ -114,7 +114,7 @@ def test_a_trained_network_may_find_the_codes(film):
     encoder = network(frames)
     stream = Stream(encoder=encoder)
     found = pushed(stream, frames)
-    np.testing.assert_array_equal(stream._model.components, encoder.components)
+    np.testing.assert_array_equal(stream.state.model.components, encoder.components)
     assert f_measure(np.array([one.mask for one in found])[60:], truth[60:]).f > 0.6
     with pytest.raises(ValueError, match="4800 numbers, got 2400"):
         pushed(Stream(encoder=encoder), frames[:40, :30])
@@ -184,7 +184,7 @@ def test_refused_frames_do_not_count(empty):
     for bad in ({"known_foreground": np.ones((3, 3), bool)}, {"time": "noon"}):
         with pytest.raises(ValueError):  # noqa: PT011
             stream.push(empty(), **bad)
-    assert stream.n_frames == 1
+    assert stream.state.n_frames == 1
 
 
 def test_frames_of_any_make_are_taken(film):
@@ -208,7 +208,7 @@ def test_a_buffer_may_be_used_again(film):
             yield buffer
 
     one, other = Stream().fit(reused()), Stream().fit(frames)
-    np.testing.assert_array_equal(one._model.components, other._model.components)
+    np.testing.assert_array_equal(one.state.model.components, other.state.model.components)
 
 
 def test_tall_pictures_are_probed_everywhere():
@@ -229,7 +229,7 @@ def test_some_rows_of_a_large_picture_tell_its_light():
 
     stream = Stream()
     pushed(stream, [lit(gain) for gain in 1.0 + 0.1 * np.sin(np.arange(60))])
-    assert stream._model.stride == 4
+    assert stream.state.model.stride == 4
     for gain in (0.95, 1.05):
         assert np.abs(stream.inspect(lit(gain)).background - gain * scene).mean() < 1.0
 

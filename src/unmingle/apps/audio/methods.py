@@ -34,12 +34,12 @@ def as_method(method: Any, *, no_voice: bool = False) -> Method:
         method = "adapt" if no_voice else NAMES[0]
     if isinstance(method, str):
         return load_shipped(method) if check_choice(method, "method", NAMES) in SHIPPED else METHODS[method]()
-    if (found := _method_in(method)) is None:
+    if (found := method_in(method)) is None:
         raise ValueError(f"method must be one of {', '.join(map(repr, NAMES))}, a Method or a model, got {method!r}.")
     return found
 
 
-def _method_in(model: Any) -> Method | None:
+def method_in(model: Any) -> Method | None:
     """What in a model tells voice from music: the model, the method of a stream, or an encoder of single frames."""
     own = getattr(model, "method", model)
     if isinstance(own, Method):
@@ -56,7 +56,7 @@ def load_method(path: str | PathLike[str]) -> Method:
     path : path
         A file of a model.
     """
-    if (found := _method_in(model := load(path))) is None:
+    if (found := method_in(model := load(path))) is None:
         kind = type(model).__name__
         raise ValueError(f"{path} holds a {kind}; expected a network from unmingle train audio.")
     return found

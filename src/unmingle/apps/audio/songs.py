@@ -105,6 +105,12 @@ class Result:
         """All songs in plain values."""
         return {"songs": [song.summary() for song in self.songs], "failures": self.warnings}
 
+    def summary_text(self) -> dict[str, str]:
+        """The songs in words, each line with its name."""
+        if len(self.songs) == 1:
+            return self.songs[0].summary_text()
+        return {"songs": f"{len(self.songs)}, {len(self.failures)} could not be separated to their end"}
+
     @property
     def warnings(self) -> list[str]:
         """The failures, a sentence each."""

@@ -18,7 +18,7 @@ from ...report.pictures import film, film_strip, judged_mask, side_by_side
 from ...report.pieces import figure, heading, key_figures, paragraph, table
 from ...report.plots import WHOLE, Axis, Series, curves
 from ...synth import Scene, surveillance_scene
-from ..video import separate
+from ..video import separated_frames
 from .judging import COLOURS_IN_WORDS, FALSE_ALARM_RATE, choose_best_mask, find_foreground
 
 Result = TypeVar("Result")
@@ -66,7 +66,7 @@ def separate_street(n_frames: int, seed: int, callback: Callback | None) -> Stre
             callback(progress)
 
     _, compiling = _measure_time(lambda: decompose(X[:, ::32], random_state=seed))
-    _, also = _measure_time(lambda: list(separate(scene.frames[:40])))
+    _, also = _measure_time(lambda: list(separated_frames(scene.frames[:40])))
     part, seconds = _measure_time(lambda: decompose(X, callback=follow, random_state=seed))
     ways = [
         _find_by_noise("robust PCA", scene, part.low_rank.reshape(scene.frames.shape), seconds),
@@ -95,7 +95,7 @@ def _measure_time(work: Callable[[], Result]) -> tuple[Result, float]:
 
 
 def _find_by_stream(scene: Scene) -> Way:
-    found, seconds = _measure_time(lambda: list(separate(scene.frames)))
+    found, seconds = _measure_time(lambda: list(separated_frames(scene.frames)))
     mask = np.stack([one.mask for one in found])
     background = np.stack([one.background for one in found])
     return Way("frame by frame (unmingle video)", mask, f_measure(mask, scene.masks), seconds, background)

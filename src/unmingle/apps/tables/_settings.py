@@ -10,6 +10,7 @@ from ..._rules import Count, Flag, Number, OneOf, maybe
 MARKS = (".", ",")
 """Decimal marks."""
 
+
 @dataclass(frozen=True)
 class Reading:
     """How a table in a file is read; what is not said here is found from the file."""

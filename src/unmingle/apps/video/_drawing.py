@@ -10,7 +10,7 @@ from ...media import Planes
 from ...media.pixels import LUMA_WEIGHTS
 from ...media.planes import BLUE_SCALE, RED_SCALE, middle_of
 from ...report import clock
-from ._events import EventPlace
+from .events import EventPlace
 
 _FONT = {
     "0": ("01110", "10001", "10011", "10101", "11001", "10001", "01110"),

@@ -1,11 +1,12 @@
 """What frames of a stream look like, and the row of numbers that each of them is to its background."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._rules import Count, OneOf
 from ..._types import AnyArray, BoolArray, ByteArray
 from ..._validation import generator
 from ...kernels.video_learning import KNOWN
@@ -15,19 +16,24 @@ from ...media.pixels import check_pixels, describe_pixels
 
 Kind = Literal["grey", "colours", "planes"]
 
+PIXEL_TYPES = ("uint8", "uint16", "float32")
+"""Types of the numbers of a camera."""
 MOST_PIXELS = 20_000
-"""Of a picture that codes are found from, unless a share is given: more hardly say more about five numbers."""
+"""Codes are found from at most this number of pixels by default: more hardly tell more about five numbers."""
+_SIDE = Count(1, 2**20)
 
 
 @dataclass(frozen=True)
 class FrameFormat:
     """Size and type of all frames of a stream."""
 
-    kind: Kind
+    kind: Annotated[Kind, OneOf("grey", "colours", "planes")]
     """(height, width), (height, width, 3), or `unmingle.media.Planes`."""
-    height: int
-    width: int
-    dtype: np.dtype[Any]
+    height: Annotated[int, _SIDE]
+    width: Annotated[int, _SIDE]
+    pixel_type: Annotated[str, OneOf(*PIXEL_TYPES)]
+    dtype: np.dtype[Any] = field(init=False, compare=False)
+    """The same as a type of NumPy."""
     shape: tuple[int, ...] = field(init=False, compare=False)
     """Of a frame in grey or in red, green and blue."""
     pixels: int = field(init=False, compare=False)
@@ -41,12 +47,14 @@ class FrameFormat:
     def __post_init__(self) -> None:
         height, width, grey = self.height, self.width, self.kind == "grey"
         places = 0 if grey else ((height + 1) // 2) * ((width + 1) // 2)
+        dtype = np.dtype(self.pixel_type)
         derived = {
+            "dtype": dtype,
             "shape": (height, width) if grey else (height, width, 3),
             "pixels": height * width,
             "places": places,
             "entries": height * width + 2 * places,
-            "white": None if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max),
+            "white": None if dtype.kind == "f" else float(np.iinfo(dtype).max),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
@@ -55,7 +63,7 @@ class FrameFormat:
     def of(cls, frame: AnyArray | Planes) -> "FrameFormat":
         """That of a frame."""
         kind: Kind = "planes" if isinstance(frame, Planes) else "grey" if frame.ndim == 2 else "colours"
-        return cls(kind, frame.shape[0], frame.shape[1], frame.dtype)
+        return cls(kind, frame.shape[0], frame.shape[1], frame.dtype.name)
 
     @property
     def words(self) -> str:
@@ -104,6 +112,17 @@ def checked_frame(frame: Any) -> AnyArray | Planes:
         return Planes(values, frame.height, frame.width)
     pixels = check_pixels(frame, "The frame")
     return pixels if pixels.flags.carray else pixels.copy()
+
+
+def admit_frame(frame: Any, form: FrameFormat | None) -> tuple[AnyArray | Planes, FrameFormat]:
+    """Return a frame of the size and type of all frames, and its format, or say what is wrong with it."""
+    if form is not None and form.fits(frame):
+        return frame, form
+    pixels = checked_frame(frame)
+    its = FrameFormat.of(pixels)
+    if form is not None and its.words != form.words:
+        raise ValueError(f"The frame has {its.words}, but the stream began with {form.words}.")
+    return pixels, its
 
 
 def checked_region(region: Any) -> BoolArray:

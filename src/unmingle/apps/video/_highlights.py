@@ -10,8 +10,8 @@ from ..._types import AnyArray
 from ...media import Planes
 from ...media.images import encode_jpeg
 from ._drawing import Place, with_boxes
-from ._events import COUNTING, Event
-from ._result import Separation
+from ._separation import Separation
+from .events import COUNTING, Event
 
 Rank = tuple[float, ...]
 T = TypeVar("T")
@@ -20,15 +20,15 @@ VIEWS = ("frame", "background", "foreground", "mask")
 WIDTH = 320
 
 
-class Stretches(Generic[T]):
-    """The best item of each stretch of time; when there are too many stretches, they become twice as long.
+class BestPerInterval(Generic[T]):
+    """The best item of each interval of time; when there are too many intervals, they become twice as long.
 
     Parameters
     ----------
     most : int
         How many items are kept at most.
     length : float
-        Seconds of a stretch at first.
+        Seconds of an interval at first.
     """
 
     def __init__(self, most: int, length: float) -> None:
@@ -36,11 +36,11 @@ class Stretches(Generic[T]):
         self._best: dict[int, tuple[Rank, T]] = {}
 
     def number(self, time: float) -> int:
-        """The stretch of a time."""
+        """The interval of a time."""
         return int(time // self.length)
 
     def add(self, time: float, rank: Rank, item: T) -> None:
-        """Keep an item if it is the first or the best of its stretch."""
+        """Keep an item if it is the first or the best of its interval."""
         self._offer(self.number(time), (rank, item))
         while len(self._best) > self.most:
             self.length *= 2.0
@@ -68,15 +68,15 @@ class Moment:
 
 
 class Highlights:
-    """The frames with most foreground of all stretches of a film, and the share of foreground over time."""
+    """The frames with most foreground of all intervals of a film, and the share of foreground over time."""
 
     def __init__(self) -> None:
-        self._shares: Stretches[tuple[float, float]] = Stretches(600, 0.01)
-        self._moments: Stretches[Moment] = Stretches(40, 0.1)
+        self._shares: BestPerInterval[tuple[float, float]] = BestPerInterval(600, 0.01)
+        self._moments: BestPerInterval[Moment] = BestPerInterval(40, 0.1)
         self._candidate: tuple[Rank, int, Separation, Sequence[Place]] | None = None
 
     def add(self, number: int, found: Separation, places: Sequence[Place] = ()) -> None:
-        """Look at a frame and the events in it; its arrays are kept, as they are, for no longer than a stretch."""
+        """Look at a frame and the events in it; its arrays are kept, as they are, for no longer than an interval."""
         self._shares.add(found.time, (found.score,), (found.time, found.score))
         rank = (float(found.state in COUNTING), found.score)
         if self._candidate is not None:
@@ -92,7 +92,7 @@ class Highlights:
         points = self._shares.items()
         return [time for time, _ in points], [share for _, share in points]
 
-    def telling(self, events: Sequence[Event], count: int = 5) -> list[Moment]:
+    def select(self, events: Sequence[Event], count: int = 5) -> list[Moment]:
         """Some moments from all parts of the film: the best of events, then others far from those."""
         self._keep()
         moments = self._moments.items()
@@ -115,7 +115,7 @@ class Highlights:
 
 
 def _far_from(chosen: Sequence[Moment], pool: Sequence[Moment], count: int) -> list[Moment]:
-    """Up to so many further moments, each as far as can be from all before."""
+    """Some further moments, each as far as can be from all before."""
     left, more = [moment for moment in pool if moment not in chosen], list[Moment]()
     while left and len(more) < count:
         before = [moment.time for moment in (*chosen, *more)]

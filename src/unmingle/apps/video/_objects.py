@@ -6,27 +6,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._types import Float64Array
-from ._result import Box
+from ._separation import Box
 
 Boxes = Float64Array
 """(n, 4): left, top, right and bottom of each."""
 
-MOST = 200
-"""Regions of a frame that are looked at, the largest ones, and objects that are followed at a time."""
-TOUCHING = 0.25
-"""Of the smaller of two boxes so much is shared if they touch."""
-INSIDE = 0.5
-"""Of a region so much lies within an object it is a part of."""
-FULL = 0.5
-"""The parts of one object fill so much of the box around them."""
-SAME = 0.6
-"""Overlap over union from which on two boxes are the same place."""
-SMOOTHING = 0.3
-"""Weight of the newest step in the speed of the edges of a box."""
-LONGEST_LEAP = 10
-"""Frames for which an object that is not seen is taken to go on as it went."""
-MOST_UNLIKE = 4.0
-"""Ratio of the sizes of one thing in two frames between which it was not seen."""
+
+@dataclass(frozen=True)
+class FollowingRules:
+    """Which region of a frame is which object of the frames before.
+
+    Held to the objects of films with known truth: `python -m lab film-events`.
+    """
+
+    most: int = 200
+    """At most this number of regions of a frame, the largest, is looked at, and this number of objects followed."""
+    touching: float = 0.25
+    """Two boxes touch if they share at least this part of the smaller one."""
+    inside: float = 0.5
+    """A region is a part of an object only if at least this part of it lies within where the object should be."""
+    full: float = 0.5
+    """The parts of one object fill at least this part of the box around them."""
+    speed_rate: float = 0.3
+    """The newest step has at least this weight in the speed of the edges of a box."""
+    longest_leap: int = 10
+    """An object that is not seen is taken to go on as it went for this number of frames."""
+    most_unlike: float = 4.0
+    """The sizes of one thing in two frames between which it was not seen differ by less than this factor."""
+
+
+FOLLOWING = FollowingRules()
 
 
 @dataclass(eq=False, slots=True)
@@ -43,8 +52,8 @@ class FollowedObject:
     """Pixels of the mask that are its own."""
     last: int
     """Number of the frame it was last seen in, alone or with others."""
-    apart: int
-    """Number of the frame it was last told from all others in, or was the one of them that was known best."""
+    alone_at: int
+    """Number of the frame in which it was last seen alone, or was the one of several that was known best."""
     certain: bool = False
     """Whether it is known to be an object; others are dropped where they meet one."""
     joint: bool = False
@@ -52,22 +61,22 @@ class FollowedObject:
     seen: int = 1
     """Frames it was seen in."""
     alone: int = 1
-    """Those of them in which it was told from all others."""
+    """Those of them in which it was seen alone."""
 
     def predicted(self, frame: int) -> Boxes:
         """Where it should be in a frame."""
-        return self.box + self.speed * min(frame - self.last, LONGEST_LEAP)
+        return self.box + self.speed * min(frame - self.last, FOLLOWING.longest_leap)
 
     def move(self, box: Boxes, area: float, frame: int, *, joint: bool) -> None:
         """Note where it is."""
         steps = frame - self.last
         if not (joint or self.joint):
-            weight = max(SMOOTHING, 1.0 / (self.seen + 1))
+            weight = max(FOLLOWING.speed_rate, 1.0 / (self.seen + 1))
             self.speed = (1.0 - weight) * self.speed + weight * (box - self.box) / steps
         self.box, self.area, self.last, self.joint = box, area, frame, joint
         self.seen += 1
         if not joint:
-            self.apart, self.alone = frame, self.alone + 1
+            self.alone_at, self.alone = frame, self.alone + 1
 
     def has_left(self, height: int, width: int) -> bool:
         """Whether it was last seen at an edge of a picture of this size, going out of it."""
@@ -83,7 +92,7 @@ class ObjectFollower:
     Each object goes on as its edges went; a region is its own if it overlaps where it should be most, or else is the
     nearest of like size. Objects that meet share a region and go on inside it, each as it went, until they part.
     Several regions within where one object should be are its parts. Cost: that of n x m overlaps for n objects and m
-    regions, at most `MOST` each.
+    regions, at most `FOLLOWING.most` each.
     """
 
     def __init__(self) -> None:
@@ -93,15 +102,15 @@ class ObjectFollower:
         """Take in the regions of the next frame; returns the objects that are seen in it, new ones among them."""
         if not boxes:
             return []
-        if len(boxes) > MOST:
-            boxes = sorted(boxes, key=lambda box: -box.area)[:MOST]
+        if len(boxes) > FOLLOWING.most:
+            boxes = sorted(boxes, key=lambda box: -box.area)[: FOLLOWING.most]
         regions = np.array([(box.left, box.top, box.right, box.bottom) for box in boxes], dtype=np.float64)
         areas = np.array([box.area for box in boxes], dtype=np.float64)
         matching = _Matching(self.objects, frame, regions, areas)
         matching.match()
         gone = matching.absorbed
         self.objects = [one for one in self.objects if one not in gone] if gone else self.objects
-        room = MOST - len(self.objects)
+        room = FOLLOWING.most - len(self.objects)
         new = [
             FollowedObject(regions[j], frame, np.zeros(4), float(areas[j]), frame, frame)
             for j in matching.free_regions()[: max(0, room)]
@@ -135,7 +144,7 @@ class _Matching:
 
     def match(self) -> None:
         """Find all pairs, then tell the objects."""
-        self._pair(np.where(self.touch >= TOUCHING, self.likeness, 0.0))
+        self._pair(np.where(self.touch >= FOLLOWING.touching, self.likeness, 0.0))
         if len(self.main) < min(len(self.objects), len(self.regions)):
             nearness = self._nearness()
             self._pair(nearness * np.array([[one.joint] for one in self.objects]))
@@ -158,7 +167,7 @@ class _Matching:
     def _nearness(self) -> Float64Array:
         """Above 0 where a region of like size is not farther from where an object should be than that is large."""
         sizes, own = np.maximum(areas_of(self.expected), 1.0), np.maximum(areas_of(self.regions), 1.0)
-        unlike = np.abs(np.log(own[None] / sizes[:, None])) / np.log(MOST_UNLIKE)
+        unlike = np.abs(np.log(own[None] / sizes[:, None])) / np.log(FOLLOWING.most_unlike)
         distance = np.hypot(*np.moveaxis(centres(self.expected)[:, None] - centres(self.regions)[None], -1, 0))
         reach = np.hypot(*(self.expected[:, 2:] - self.expected[:, :2]).T)[:, None]
         return np.asarray((1.0 - unlike).clip(0.0) * (1.0 - distance / np.maximum(reach, 1.0)).clip(0.0))
@@ -169,7 +178,7 @@ class _Matching:
             if i in self.main:
                 continue
             j = int(np.argmax(self.touch[i]))
-            if self.touch[i, j] < TOUCHING or not self.owner[j]:
+            if self.touch[i, j] < FOLLOWING.touching or not self.owner[j]:
                 continue
             if one.certain:
                 self.main[i] = j
@@ -183,10 +192,10 @@ class _Matching:
             if not self.main:
                 return
             i = int(np.argmax(self.inside[:, j]))
-            if self.inside[i, j] < INSIDE or i not in self.main or len(self.owner[self.main[i]]) > 1:
+            if self.inside[i, j] < FOLLOWING.inside or i not in self.main or len(self.owner[self.main[i]]) > 1:
                 continue
             pieces = self.regions[[self.main[i], *self.parts.get(i, []), j]]
-            if areas_of(pieces).sum() >= FULL * areas_of(around(pieces)[None])[0]:
+            if areas_of(pieces).sum() >= FOLLOWING.full * areas_of(around(pieces)[None])[0]:
                 self.parts.setdefault(i, []).append(j)
                 self.owner[j].append(i)
 
@@ -200,7 +209,7 @@ class _Matching:
                 place = held_within(self.expected[i], self.regions[j])
                 one.move(place, float(self.areas[j]) / len(certain), self.frame, joint=True)
                 if all(one.alone >= self.objects[k].alone for k in certain):
-                    one.apart = self.frame
+                    one.alone_at = self.frame
             else:
                 pieces = [j, *self.parts.get(i, [])]
                 one.move(around(self.regions[pieces]), float(self.areas[pieces].sum()), self.frame, joint=False)

@@ -6,11 +6,10 @@ from typing import Any
 
 from ... import __version__, report
 from ...report import clock, counted, share
-from ._events import Event
 from ._highlights import VIEWS, Highlights, Moment
+from ._result import Result, event_table, settings_in_words, summary_text, whole
 from ._stream import Stream
-from ._watched import Watched
-from ._words import event_table, facts, settings_in_words, whole
+from .events import Event
 
 MOST_EVENTS = 200
 """A table that can still be read; the file of events has them all."""
@@ -18,43 +17,43 @@ SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 360
 """From one mark of time to the next."""
 
 
-def report_page(watched: Watched) -> str:
+def report_page(result: Result) -> str:
     """The whole page.
 
     Parameters
     ----------
-    watched : Watched
-        What came of the film, with highlights: `watch` keeps them where a report is wanted.
+    result : Result
+        What came of the film, with highlights: `separate` keeps them where a report is wanted.
     """
-    if watched.highlights is None:
-        raise ValueError("There are no pictures for a report; watch the film with Outputs(report=...).")
-    name, card, rows = watched.name, watched.card_, watched.finder.rows()
+    if result.highlights is None:
+        raise ValueError("There are no pictures for a report; separate the film with Outputs(report=...).")
+    name, summary, rows = result.name, result.summary(), result.finder.rows()
     return report.page(
         f"{name}: background and foreground",
-        *_opening(name, card, rows, watched),
-        *_strip(watched.highlights, watched.events),
-        *_timeline(watched.highlights, card, rows),
+        *_opening(name, summary, rows, result),
+        *_strip(result.highlights, result.events),
+        *_timeline(result.highlights, summary, rows),
         *_events(rows),
-        *_card(card),
-        *_settings(watched.stream),
+        *_summary(summary),
+        *_settings(result.stream),
         f"<footer>Made by unmingle {__version__}. Times count from the first frame.</footer>",
     )
 
 
-def _opening(name: str, card: dict[str, Any], rows: Sequence[dict[str, Any]], watched: Watched) -> list[str]:
-    frames = counted(card["frames"], "frame")
-    size = f"{frames} of {card['width']} × {card['height']} pixels in {clock(card['duration'], 1)}"
+def _opening(name: str, summary: dict[str, Any], rows: Sequence[dict[str, Any]], result: Result) -> list[str]:
+    frames = counted(summary["frames"], "frame")
+    size = f"{frames} of {summary['width']} × {summary['height']} pixels in {clock(summary['duration'], 1)}"
     busy = sum(end - start for start, end in busy_spans(rows))
     figures = {
         "event" if len(rows) == 1 else "events": str(len(rows)),
         "time with foreground": clock(busy),
-        f"of the {whole(card)} at most": share(card["largest_share"]),
-        "frames processed a second": f"{card['frames_per_second'] or 0:.0f}",
+        f"of the {whole(summary)} at most": share(summary["largest_share"]),
+        "frames processed a second": f"{summary['frames_per_second'] or 0:.0f}",
     }
-    if card["rank"] is not None:
-        figures["rank of the background"] = str(card["rank"])
-    end = [report.paragraph(f"The film ends early: {watched.error}")] if watched.error is not None else []
-    end += [report.paragraph("The film was interrupted.")] if watched.interrupted else []
+    if summary["rank"] is not None:
+        figures["rank of the background"] = str(summary["rank"])
+    end = [report.paragraph(f"The film ends early: {result.error}")] if result.error is not None else []
+    end += [report.paragraph("The film was interrupted.")] if result.interrupted else []
     return [
         f"<h1>{escape(name)}</h1>",
         report.paragraph(f"{size}, taken apart into what stays and what moves.", "lead"),
@@ -74,7 +73,7 @@ def busy_spans(rows: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
 
 
 def _strip(highlights: Highlights, events: Sequence[Event]) -> list[str]:
-    moments = highlights.telling(events)
+    moments = highlights.select(events)
     labels = [clock(moment.time, 1) for moment in moments]
     columns = {view: [_picture(moment, view) for moment in moments] for view in VIEWS}
     caption = (
@@ -88,10 +87,10 @@ def _picture(moment: Moment, view: str) -> str:
     return report.photo(moment.pictures[view], f"{view} at {clock(moment.time, 1)}")
 
 
-def _timeline(highlights: Highlights, card: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
+def _timeline(highlights: Highlights, summary: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
     times, shares = highlights.curve()
     bands = busy_spans(rows)
-    label = f"share of the {whole(card)} that is foreground"
+    label = f"share of the {whole(summary)} that is foreground"
     plot = report.curves(
         [report.Series("", times, shares, "area")],
         x=report.Axis(reaches=(0.0,), steps=SECONDS, words=lambda time, step: clock(time, 0 if step >= 1 else 1)),
@@ -112,8 +111,8 @@ def _events(rows: Sequence[dict[str, Any]]) -> list[str]:
     return [report.heading("Events"), table, *more]
 
 
-def _card(card: dict[str, Any]) -> list[str]:
-    return [report.heading("Quality"), report.facts(facts(card))]
+def _summary(summary: dict[str, Any]) -> list[str]:
+    return [report.heading("Quality"), report.facts(summary_text(summary))]
 
 
 def _settings(stream: Stream) -> list[str]:

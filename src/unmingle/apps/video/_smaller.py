@@ -1,7 +1,8 @@
 """Large pictures are worked on in a smaller size; what is found is brought back to their own."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..._types import AnyArray
 from ...media import Frame, MediaError, Planes
 from ...media.pixels import to_grey
-from ._result import Box, Separation
+from ._separation import Box, Separation
 from ._stream import Stream
 
 VERY_WIDE, WIDTH = 3840, 1920
@@ -90,8 +91,6 @@ class Reduction:
 
     Parameters
     ----------
-    frames : iterable of Frame
-        As they come.
     stream : Stream
         What separates them. If it is new, its region and its smallest area are made smaller along with the frames.
     max_width : int, optional
@@ -100,44 +99,47 @@ class Reduction:
         A picture of the empty scene, as large as the frames: the first background.
     check : callable, optional
         Raises an error if the first frame, in the size that is worked on, is none of those that are expected.
+
+    Attributes
+    ----------
+    side : int
+        Of the squares of pixels that become one; 0 before the first frame. If it is 1, frames stay as they are.
     """
 
     def __init__(
         self,
-        frames: Iterable[Frame],
         stream: Stream,
         *,
         max_width: int | None = None,
         empty_scene: Any = None,
         check: Callable[[Frame], None] | None = None,
     ) -> None:
-        self._frames, self._stream, self._max_width = frames, stream, max_width
+        self._stream, self._max_width = stream, max_width
         self._empty_scene, self._check = empty_scene, check
         self._waiting: deque[Any] = deque()
         self.side = 0
-        """Of the squares of pixels that become one; 0 before the first frame."""
 
-    def __iter__(self) -> Iterator[Frame]:
-        for frame in self._frames:
-            if self.side == 0:
-                self._begin(frame)
-            if self.side > 1:
-                self._waiting.append(frame.pixels)
-            yield Frame(frame.time, smaller(frame.pixels, self.side))
+    def reduce(self, frame: Frame) -> Frame:
+        """A frame in the size that is worked on; it is kept until `restore`."""
+        self._waiting.append(frame.pixels)
+        return Frame(frame.time, smaller(frame.pixels, self.side))
 
-    def _begin(self, frame: Frame) -> None:
+    def begin(self, frame: Frame) -> None:
+        """Choose the size by the first frame, and let the stream begin with the empty scene."""
         shape, stream = frame.pixels.shape[:2], self._stream
         side = times_smaller(shape[1], self._max_width)
-        former = stream.format
+        former, settings = stream.state.format, stream.settings
         if former is not None and self._max_width is None and (former.height, former.width) == shape:
             side = 1
         if side > 1 and former is None:
-            if stream.region is not None and stream.region.shape == shape:
-                small = smaller(stream.region.astype(np.float32), side) >= 0.5
+            region, min_area = settings.region, settings.min_area
+            if region is not None and region.shape == shape:
+                small = smaller(region.astype(np.float32), side) >= 0.5
                 height, width = smaller(frame.pixels, side).shape[:2]
-                stream.region = np.ascontiguousarray(small[:height, :width])
-            if stream.min_area is not None:
-                stream.min_area = max(1, round(stream.min_area / side**2))
+                region = np.ascontiguousarray(small[:height, :width])
+            if min_area is not None:
+                min_area = max(1, round(min_area / side**2))
+            stream.settings = replace(settings, region=region, min_area=min_area)
         self.side = side
         if self._check is not None:
             self._check(Frame(frame.time, smaller(frame.pixels, side)))
@@ -148,12 +150,10 @@ class Reduction:
                     f"The picture of the empty scene has {width} x {height} pixels, but the frames have "
                     f"{columns} x {rows}; it must be as large as they are."
                 )
-            stream.fit([smaller(like(self._empty_scene, frame.pixels), side)] * stream.start_size)
+            stream.fit([smaller(like(self._empty_scene, frame.pixels), side)] * stream.settings.start_size)
 
-    def restored(self, found: Separation) -> Separation:
-        """What was found in a frame, in its own size."""
-        if self.side <= 1:
-            return found
+    def restore(self, found: Separation) -> Separation:
+        """What was found in the frame that was reduced first and not restored yet, in its own size."""
         frame, side = self._waiting.popleft(), self.side
         height, width = frame.shape[:2]
         rows, columns = found.mask.shape

@@ -1,38 +1,24 @@
 """A camera that shakes: every frame is laid over the background before it is separated, and what is found laid back."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._rules import ArrayOf, Count, Number, Record
-from ..._types import AnyArray, BoolArray
+from ..._rules import ArrayOf, Count, Number
+from ..._types import AnyArray, BoolArray, Float64Array
 from ...alignment.families import AlignedFrame, Matrix, compose, inverse
 from ...alignment.follower import IN_SIGHT, Follower, Sighting
 from ...kernels.video_steady import lay_mask_back, lay_over
 from ._detect import Detection
-from ._format import FrameFormat
+from ._format import PIXEL_TYPES, FrameFormat
 from ._start import typical_row
 
-STABILISERS = ("translation", "similarity", "projective")
-"""Families of transformations that a shaking camera is followed with."""
 SAME = 1.0 / 8.0
-"""Pixels at a corner by which a frame may be off a shift by whole pixels, and is shifted so all the same."""
+"""A frame is shifted by whole pixels if it is off such a shift by no more than this, in pixels at a corner."""
 RENEW_EVERY = 32
-"""Frames that are learnt before the picture that frames are looked for with becomes the background as it is then."""
-
-
-def stabiliser_rules(dtypes: tuple[str, ...]) -> Record:
-    """What `Stabiliser.to_store` gives, for frames of one of some types."""
-    return Record(
-        {
-            "reference": ArrayOf(dtypes, "entries", low=0.0, high=1.0),
-            "age": Count(),
-            "matrix": ArrayOf(("float64",), 3, 3, low=-1e6, high=1e6),
-            "light": ArrayOf(("float64",), 2, low=-1e6, high=1e6),
-            "usual": Number(0.0, 1.0),
-        }
-    )
+"""After this number of frames learnt the picture that frames are looked for with is made from the background."""
+_MOST = 1e6
 
 
 @dataclass(eq=False, slots=True)
@@ -76,97 +62,91 @@ class View:
         return background, mask, regions
 
 
+@dataclass(frozen=True, eq=False)
 class Stabiliser:
-    """Finds where the background lies in each frame.
+    """Where the background lies in the last frame, and the picture that it is looked for with.
 
     Frames are followed by `Follower` of `unmingle.alignment` from some pixels of a picture of the background, which is
-    renewed now and then. The first frames are aligned with the first of them, then with the median of all, and moved so
-    that the mean of their transformations is none. A frame that is a shift by nearly whole pixels is only copied.
-
-    Parameters
-    ----------
-    transform : str or None
-        One of `STABILISERS`; None leaves frames as they are.
+    renewed now and then. A frame that is a shift by nearly whole pixels is only copied.
     """
 
-    def __init__(self, transform: str | None) -> None:
-        self.transform = transform
-        self.reference: AnyArray | None = None
-        """The row of the picture that frames are looked for with."""
-        self.age = 0
-        """Frames learnt since it was made."""
-        self._follower: Follower | None = None
+    reference: Annotated[AnyArray, ArrayOf(PIXEL_TYPES, "m", low=0.0, high=1.0, alike="pixels")]
+    """(m,): the row of the picture that frames are looked for with."""
+    matrix: Annotated[Matrix, ArrayOf(("float64",), 3, 3, low=-_MOST, high=_MOST)]
+    """From pixels of the picture to those of the last frame."""
+    light: Annotated[Float64Array, ArrayOf(("float64",), 2, low=-_MOST, high=_MOST)]
+    """Gain and offset of the last frame."""
+    explained: Annotated[float, Number(0.0, 1.0)]
+    """Share of the pixels looked at that is as the picture has them, of frames of late; 0 before the first."""
+    age: Annotated[int, Count()] = 0
+    """Frames learnt since the picture was made."""
+    follower: Follower | None = None
+    """What was computed of the picture. It works on a place of its own, which `look` sets before each frame."""
+
+    @classmethod
+    def at(cls, picture: AnyArray, place: Sighting, follower: Follower, age: int = 0) -> "Stabiliser":
+        """That of a picture, from which a follower was made, and of a place."""
+        return cls(picture, place.matrix, place.light, place.usual, age, follower)
 
     @property
-    def place(self) -> Sighting | None:
+    def place(self) -> Sighting:
         """Where the last frame was."""
-        return None if self._follower is None else self._follower.place
+        return Sighting(self.matrix, self.light, usual=self.explained)
 
-    @place.setter
-    def place(self, place: Sighting | None) -> None:
-        if self._follower is not None and place is not None:
-            self._follower.place = place
-
-    def look(self, row: AnyArray, form: FrameFormat) -> View:
-        """A frame as it lies over the background."""
-        if self._follower is None or self.reference is None:
-            return View(form, row, row)
-        sight = self._follower.follow(form.brightness_of(row))
-        matrix = nearly_still(self._follower.frame, self._follower.place.matrix)
+    def look(self, row: AnyArray, form: FrameFormat) -> tuple["Stabiliser", View]:
+        """The next frame as it lies over the background."""
+        follower = self.follower
+        assert follower is not None
+        follower.place = self.place
+        sight = follower.follow(form.brightness_of(row))
+        matrix = nearly_still(follower.frame, follower.place.matrix)
         laid = row if matrix is None else _laid(row, form, matrix, self.reference)
-        return View(form, row, laid, matrix, sight.in_sight >= IN_SIGHT)
+        after = Stabiliser.at(self.reference, follower.place, follower, self.age)
+        return after, View(form, row, laid, matrix, sight.in_sight >= IN_SIGHT)
 
-    def laid_over(self, one: AnyArray, row: AnyArray, form: FrameFormat) -> AnyArray:
-        """A frame laid over another one."""
-        if self.transform is None:
-            return row
-        matrix = Follower(form.brightness_of(one), self.transform).follow(form.brightness_of(row)).matrix
-        return _laid(row, form, matrix, one)
-
-    def start(self, rows: AnyArray, form: FrameFormat) -> AnyArray:
-        """The first frames laid over each other, (n, entries)."""
-        if self.transform is None:
-            return rows
-        matrices, picture, laid = np.tile(np.eye(3), (len(rows), 1, 1)), rows[0], rows
-        for _ in range(2):
-            follower = self.use(picture, form, self.place)
-            for number, row in enumerate(rows):
-                follower.follow(form.brightness_of(row))
-                matrices[number] = follower.place.matrix
-            moved = compose(matrices, inverse(follower.frame.mean(self.transform, matrices)))
-            whole = [nearly_still(follower.frame, matrix) for matrix in moved]
-            laid = np.stack(
-                [row if how is None else _laid(row, form, how, picture) for row, how in zip(rows, whole, strict=True)]
-            )
-            picture = typical_row(laid)
-        self.use(picture, form, follower.place._replace(matrix=moved[-1]))
-        return laid
-
-    def use(self, picture: AnyArray, form: FrameFormat, place: Sighting | None, age: int = 0) -> Follower:
-        """Look for frames with another picture, the first from a place."""
-        self._follower = follower = Follower(form.brightness_of(picture), self.transform or "translation")
-        self.reference, self.age, self.place = picture, age, place
-        return follower
-
-    def to_store(self) -> dict[str, Any] | None:
-        """What a file holds of it; None if frames are not followed."""
-        if self.place is None:
-            return None
-        place = {"matrix": self.place.matrix, "light": self.place.light, "usual": self.place.usual}
-        return {"reference": self.reference, "age": self.age, **place}
-
-    def restore(self, content: dict[str, Any], form: FrameFormat) -> None:
-        """Go on from what a file holds."""
-        if content["reference"].size != form.entries:
-            raise ValueError(f"reference should have {form.entries} entries, not {content['reference'].size}")
-        place = Sighting(content["matrix"].copy(), content["light"].copy(), usual=content["usual"])
-        self.use(content["reference"].copy(), form, place, content["age"])
-
-    def renew(self, background: AnyArray, form: FrameFormat) -> None:
+    def note_learnt(self, background: AnyArray, form: FrameFormat, family: str) -> "Stabiliser":
         """Take the background for the picture that frames are looked for with, if that has become old."""
-        self.age += 1
-        if self._follower is not None and self.age >= RENEW_EVERY:
-            self.use(background, form, self._follower.place)
+        if self.age + 1 < RENEW_EVERY:
+            return replace(self, age=self.age + 1)
+        return Stabiliser.at(background, self.place, Follower(form.brightness_of(background), family))
+
+    def ready(self, form: FrameFormat, family: str) -> "Stabiliser":
+        """The same as read from a file, with what is computed of its picture."""
+        return replace(self, follower=Follower(form.brightness_of(self.reference), family))
+
+
+def lay_over_another(one: AnyArray, row: AnyArray, form: FrameFormat, family: str) -> AnyArray:
+    """A frame laid over another one."""
+    matrix = Follower(form.brightness_of(one), family).follow(form.brightness_of(row)).matrix
+    return _laid(row, form, matrix, one)
+
+
+def lay_first_over(
+    rows: AnyArray, form: FrameFormat, family: str, before: Stabiliser | None
+) -> tuple[AnyArray, Stabiliser]:
+    """The first frames laid over each other, (n, entries), and where the last of them lies.
+
+    They are aligned with the first of them, then with the median of all, and moved so that the mean of their
+    transformations is none.
+    """
+    matrices, picture, laid = np.tile(np.eye(3), (len(rows), 1, 1)), rows[0], rows
+    place = None if before is None else before.place
+    for _ in range(2):
+        follower = Follower(form.brightness_of(picture), family)
+        follower.place = place or follower.place
+        for number, row in enumerate(rows):
+            follower.follow(form.brightness_of(row))
+            matrices[number] = follower.place.matrix
+        place = follower.place
+        moved = compose(matrices, inverse(follower.frame.mean(family, matrices)))
+        whole = [nearly_still(follower.frame, matrix) for matrix in moved]
+        laid = np.stack(
+            [row if how is None else _laid(row, form, how, picture) for row, how in zip(rows, whole, strict=True)]
+        )
+        picture = typical_row(laid)
+    return laid, Stabiliser.at(
+        picture, follower.place._replace(matrix=moved[-1]), Follower(form.brightness_of(picture), family)
+    )
 
 
 def nearly_still(frame: AlignedFrame, matrix: Matrix) -> Matrix | None:
@@ -203,7 +183,7 @@ def _laid(row: AnyArray, form: FrameFormat, matrix: Matrix, fill: AnyArray) -> A
 def _laid_mask(
     mask: BoolArray, form: FrameFormat, matrix: Matrix, least: int, rows: tuple[int, int]
 ) -> tuple[BoolArray, list[list[int]]]:
-    """The same of a mask, with its regions of so many pixels at least; rows of the answer beyond these are empty."""
+    """The same of a mask, with its regions that are not smaller; rows of the answer beyond these are empty."""
     out = np.empty((form.height, form.width), dtype=np.bool_)
     flat = out.reshape(-1)
     words = np.empty(0, np.uint64) if form.width % 8 else flat.view(np.uint64)

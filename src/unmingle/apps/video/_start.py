@@ -11,10 +11,11 @@ from ...kernels.robust import column_medians
 
 _CHUNK = 1 << 12
 _FEW = 64
-"""Rows up to which sorting is faster than selection."""
+"""Up to this number of rows sorting is faster than selection."""
 _MEDIAN_OF_NOISE = 0.6745
 """The median of |x| for Gaussian noise of standard deviation 1."""
 _OUTLIERS_FROM = 2.2
+"""What deviates from the median over time by more than this number of standard deviations is cleaned."""
 
 
 class NumbersOfCamera(NamedTuple):

@@ -1,34 +1,267 @@
-"""Frames one by one: background, foreground and mask."""
+"""Frames one by one: background, foreground and mask. `step` takes a scene from one frame to the next."""
 
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
 from ... import store
-from ..._rules import LEAST, Rule
+from ..._fields import from_store, record_of, rules_of, to_store
+from ..._rules import ArrayOf, Count, Flag, OneOf, Record, Rule
 from ..._threads import limit_blas_threads
-from ..._types import AnyArray
-from ..._validation import check_choice, check_count, check_forgetting, check_positive, check_share, generator
-from ...core.encoder.encoder import MOST_LAYERS, Encoder
+from ..._types import AnyArray, BoolArray, Float32Array
+from ...core.encoder.encoder import Encoder
 from ...media import Planes
-from ._background import MOST_COMPONENTS, Background
-from ._camera import MOST, CameraWatch, lost_between
-from ._codes import checked_encoder, encode_frame
+from ._background import Background, encode_frame
+from ._camera import CAMERA, CameraWatch, share_lost
 from ._detect import Detection, Detector, mask_thresholds
-from ._format import FrameFormat, checked_frame, checked_region, chosen_pixels, known_pixels, mark_known, stride_of_rows
-from ._lights import Lights, follow_light
-from ._result import Box, Separation, State
-from ._scene_change import SceneChange
-from ._stabiliser import STABILISERS, Stabiliser, View
-from ._storing import KIND, SETTINGS, restored, schema_of, to_store
+from ._format import (
+    PIXEL_TYPES,
+    FrameFormat,
+    admit_frame,
+    chosen_pixels,
+    known_pixels,
+    mark_known,
+    stride_of_rows,
+)
+from ._light import Lights, SceneChange, end_change, follow_light
+from ._separation import Box, Separation, State
+from ._stabiliser import Stabiliser, lay_first_over, lay_over_another
+from .settings import MOST_COMPONENTS, StreamSettings
 
-LEARN_EVERY = 2
-"""Frames from one that is learnt to the next."""
-LONGEST_PATIENCE = 59999
-"""Frames that are counted for a pixel."""
-QUICK_PATIENCE = 3
-"""Frames after which, in a scene that has changed as a whole, what does not move is background."""
+KIND = "VideoStream"
+
+
+@dataclass(frozen=True)
+class LearningRules:
+    """How often a frame is learnt, and how long what stands still waits until it is background."""
+
+    every: int = 2
+    """One frame of this number is learnt, as long as nothing happens: neighbours in time say the same."""
+    longest_patience: int = 59999
+    """A pixel cannot wait for more frames: they are counted in 16 bits."""
+    quick_patience: int = 3
+    """In a scene that has changed as a whole, what has not moved for this number of frames is background."""
+
+
+LEARNING = LearningRules()
+
+
+class SceneState(NamedTuple):
+    """All that is known of a scene after a frame; `step` makes that after the next.
+
+    It is a value and cannot be changed: it says which arrays there are, not what is in them. Those of `model` are
+    large, and learning changes them in place, see `Background`; whoever needs a state of before keeps a file of it.
+    `step` without learning leaves them alone. A named tuple, as it is made for every frame.
+    """
+
+    n_frames: Annotated[int, Count()] = 0
+    """Frames seen so far."""
+    learnt_at: Annotated[int, Count()] = 0
+    """Number of the frame that was learnt last."""
+    format: FrameFormat | None = None
+    """What all frames look like; None before the first."""
+    change: SceneChange = SceneChange()
+    """Whether the scene is changing as a whole."""
+    camera: CameraWatch = CameraWatch()
+    """Whether the camera has moved."""
+    lights: Lights = Lights()
+    """The scene under the lights of the past."""
+    stabiliser: Stabiliser | None = None
+    """Where the background lies in the last frame, if frames are followed."""
+    codes: Annotated[Float32Array, ArrayOf(("float32",), "q", low=-1e6, high=1e6)] | None = None
+    """s of the last frame."""
+    model: Background | None = None
+    """The background; None as long as there are too few frames for it. Learning changes its arrays in place."""
+    first: tuple[AnyArray, ...] = ()
+    """The rows of frames that are kept until there are enough of them."""
+    detector: Detector | None = None
+    """Room for what is seen in a frame."""
+
+
+def step(
+    state: SceneState,
+    frame: Any,
+    settings: StreamSettings,
+    *,
+    time: float | None = None,
+    known: Any = None,
+    learn: bool = True,
+) -> tuple[SceneState, Separation]:
+    """Separate a frame, and learn from it: the state after the frame, and what was found.
+
+    Parameters
+    ----------
+    state : SceneState
+        That after the frame before; it may be dropped.
+    frame, time, known
+        As in `Stream.push`.
+    settings : StreamSettings
+        Those of the whole film, but for the rate of false alarms.
+    learn : bool, default=True
+        Whether to learn from it. Without, only codes and the place of the background are found.
+    """
+    form = state.format
+    if form is None or not form.fits(frame):
+        state, frame = _with_format(state, frame, settings)
+        form = state.format
+    assert form is not None
+    known = None if known is None else known_pixels(form, known)
+    index, model = state.n_frames, state.model
+    time = float(index) if time is None else float(time)
+    if model is None:
+        return _collect(state, frame, settings, time)
+    x, view, stabiliser = form.row(frame), None, state.stabiliser
+    if stabiliser is not None:
+        stabiliser, view = stabiliser.look(x, form)
+        x, known = view.row, None if known is None else view.mask_laid_over(known)
+    seen, change, lights = _look(state, x, settings, known, learn)
+    camera, learnt_at = state.camera, state.learnt_at
+    adapting = change.frames_left > 0
+    if learn:
+        in_sight = view is None or view.in_sight
+        if not isinstance(settings.encoder, Encoder) and (change.is_disturbed(seen.score) or not in_sight):
+            camera, moved = camera.note_doubt(seen.background, x, form, in_sight=in_sight)
+            if moved:
+                return _collect(_without_background(state, camera, stabiliser, change), frame, settings, time)
+        elif camera.strikes or camera.search is not None:
+            camera = camera.note_calm()
+        if known is not None:
+            mark_known(form, seen.near, known)
+        if adapting or index % LEARNING.every == 0 or change.alert_frames > 0:
+            change, learnt_at = _learn(state, x, seen, change, settings), index
+            if stabiliser is not None:
+                stabiliser = stabiliser.note_learnt(seen.background, form, settings.stabilise or "")
+    elif change.frames_left:
+        change = end_change(change)
+    after = SceneState(
+        index + 1, learnt_at, form, change, camera, lights, stabiliser, model.codes.copy(), model, (), state.detector
+    )  # fmt: skip
+    word: State = "frozen" if not learn else "adapting" if adapting else "watching"
+    score, assured = seen.score, state.detector
+    if view is None:
+        background, mask, regions = form.picture_of(seen.background), seen.mask, seen.regions
+    else:
+        assert assured is not None
+        background, mask, regions = view.laid_back(seen, assured.canvas.least_area)
+        score = score if regions is seen.regions else assured.share_of(regions)
+    boxes = tuple([Box._make(region) for region in regions])
+    return after, Separation(index, time, frame, background, mask, boxes, score, word)
+
+
+def _look(
+    state: SceneState, x: AnyArray, settings: StreamSettings, known: BoolArray | None, learn: bool
+) -> tuple[Detection, SceneChange, Lights]:
+    """What is seen in a frame, once its light is followed."""
+    model, detector, change, lights = state.model, state.detector, state.change, state.lights
+    assert model is not None
+    assert detector is not None
+    model.codes[:] = state.codes
+    layers = settings.n_layers if known is None and settings.encoder == "layers" else 0
+    if not layers:
+        encode_frame(model, settings.encoder, x, settings.n_layers, known, settings.region)
+    thresholds = mask_thresholds(settings.false_alarm_rate, detector.channels)
+    seen = detector.detect(model, x, thresholds, layers)
+    if isinstance(settings.encoder, Encoder):
+        return seen, change, lights
+    if learn:
+        change, lights, look_again = follow_light(model, x, seen, known, change, lights)
+    else:
+        look_again = change.is_disturbed(seen.score)
+        if look_again:
+            model.encode_from_afar(x, known)
+    return detector.detect(model, x, thresholds, 0) if look_again else seen, change, lights
+
+
+def _learn(
+    state: SceneState, x: AnyArray, seen: Detection, change: SceneChange, settings: StreamSettings
+) -> SceneChange:
+    """Take a frame into the background, and judge whether the scene has changed."""
+    assert state.model is not None
+    assert state.detector is not None
+    frames = max(1, min(state.n_frames - state.learnt_at, LEARNING.every))
+    patience = LEARNING.quick_patience
+    if not change.frames_left:
+        patience = min(settings.patience or 0, LEARNING.longest_patience)
+    strong = mask_thresholds(settings.false_alarm_rate, state.detector.channels)[1]
+    inside, still = state.model.learn(
+        x, seen.deviation, seen.near, strong, frames, settings.forgetting**frames, patience,
+        isinstance(settings.encoder, Encoder),
+    )  # fmt: skip
+    return change.judge(seen.score, still / inside if inside else 0.0, seen.alike)
+
+
+def _with_format(state: SceneState, frame: Any, settings: StreamSettings) -> tuple[SceneState, AnyArray | Planes]:
+    """The state with the format of a frame, and room for frames of this size; and the frame, checked."""
+    pixels, form = admit_frame(frame, state.format)
+    detector = state.detector if state.detector is not None else _detector_for(form, settings)
+    return state._replace(format=form, detector=detector), pixels
+
+
+def _detector_for(form: FrameFormat, settings: StreamSettings) -> Detector:
+    size, region = (form.height, form.width), settings.region
+    if region is not None and region.shape != size:
+        raise ValueError(f"region must have the shape of the frames, {size}; got {region.shape}.")
+    return Detector(form, settings.smoothing, settings.min_area, not settings.shadows, region)
+
+
+def _without_background(
+    state: SceneState, camera: CameraWatch, stabiliser: Stabiliser | None, change: SceneChange
+) -> SceneState:
+    """The camera shows another scene: its background is to be learnt from its first frames."""
+    return SceneState(
+        n_frames=state.n_frames,
+        learnt_at=state.learnt_at,
+        format=state.format,
+        change=SceneChange(jumps=change.jumps),
+        camera=camera,
+        stabiliser=stabiliser,
+        detector=state.detector,
+    )
+
+
+def _collect(
+    state: SceneState, frame: AnyArray | Planes, settings: StreamSettings, time: float
+) -> tuple[SceneState, Separation]:
+    """Keep a frame until there are enough of them to learn the first background."""
+    form, first, moving = state.format, state.first, state.camera.moving
+    assert form is not None
+    row = np.array(form.row(frame))
+    if moving and first:
+        laid = row if settings.stabilise is None else lay_over_another(first[-1], row, form, settings.stabilise)
+        first = () if share_lost(first[-1], laid, form) > CAMERA.most_lost else first
+    first = (*first, row)
+    word: State = "moving" if moving and len(first) == 1 else "starting"
+    after = state._replace(n_frames=state.n_frames + 1, first=first)
+    if len(first) >= settings.start_size:
+        after = _with_background(after, np.stack(first), settings)
+    empty = np.zeros((form.height, form.width), dtype=bool)
+    return after, Separation(state.n_frames, time, frame, form.picture_of(row.copy()), empty, (), 0.0, word)
+
+
+def _with_background(state: SceneState, rows: AnyArray, settings: StreamSettings) -> SceneState:
+    """The state with the background of the first frames."""
+    form, stabiliser = state.format, state.stabiliser
+    assert form is not None
+    encoder = settings.encoder if isinstance(settings.encoder, Encoder) else None
+    if encoder is not None and encoder.components.shape[1] != rows.shape[1]:
+        raise ValueError(
+            f"The encoder was trained for frames of {encoder.components.shape[1]} numbers, got {rows.shape[1]}."
+        )
+    sample = chosen_pixels(form.pixels, settings.pixel_share or 1.0, settings.region, settings.random_state or 0)
+    stride = stride_of_rows(form) if settings.pixel_share is None else 1
+    if settings.stabilise is not None:
+        rows, stabiliser = lay_first_over(rows, form, settings.stabilise, stabiliser)
+    with limit_blas_threads(rows.size):
+        model = Background.start(rows, settings.n_components, form, sample, stride, encoder)
+    return state._replace(
+        camera=replace(state.camera, moving=False),
+        stabiliser=stabiliser,
+        codes=model.codes.copy(),
+        model=model,
+        first=(),
+    )
 
 
 class Stream:
@@ -41,54 +274,25 @@ class Stream:
 
     Light that changes is followed: by s at once, by a gain and an offset for all pixels, and, where most of what
     deviates does not move, by taking the new scene for background within a few frames ("adapting"). A camera that
-    moves, or a cut, is noticed by the texture of the whole picture ("moving"), and the background starts anew.
+    moves, or a cut, is noticed by the texture of the whole picture ("moving"), and the background is learnt again.
 
     Parameters
     ----------
-    n_components : int, default=5
-        Most components of the background; the first frames tell how many of them there are.
-    forgetting : float, default=0.99
-        What every frame multiplies the weight of all earlier ones by: the background has forgotten most of what it saw
-        after 1 / (1 - forgetting) frames. 1 for never.
-    false_alarm_rate : float, default=0.005
-        Share of the pixels of the background that noise may make deviate in a frame, before the mask is cleaned: the
-        knob of sensitivity.
-    n_layers : int, default=2
-        Layers for the codes of a frame.
-    encoder : "layers", "exact" or Encoder, default="layers"
-        How codes are found: by layers of Algorithm 1, exactly, by Newton's method, or by a trained network, whose
-        components are then the background for good: only the noise goes on being learnt.
-    pixel_share : float, optional
-        Share of the pixels that codes are found from, drawn at random; a tenth is faster where pictures are small. By
-        default all of them, and of pictures with more than 20 000 every n-th row, so that there are at most so many.
-    region : array of bool, shape (height, width), optional
-        Region of interest: only there foreground is looked for, and codes are found.
-    smoothing : int, optional
-        Side of the square in which most pixels must deviate, an odd number up to 15; 1 leaves the mask as it is. By
-        default 7 for pictures of 200 rows or more, 5 from 100 rows on, and 3 below.
-    min_area : int, optional
-        Regions of the mask with fewer pixels that clearly deviate are dropped. By default a 1000th of what is watched.
-    shadows : bool, default=False
-        Whether shadows count as foreground. They are told from objects in coloured frames only.
-    patience : int or None, default=500
-        Frames after which something that stopped becomes background; None for never. It does not take longer than the
-        background behind it was seen, so that what was there from the start and left is soon forgotten.
-    start_size : int, default=30
-        Frames that the first background is learnt from. They need not be empty.
-    stabilise : {"translation", "similarity", "projective"}, optional
-        For a camera that shakes: how it may move. Each frame is laid over the background before it is separated, and
-        mask, boxes and background are laid back. A region of interest stays where it is in the first frames.
-    random_state : int, default=0
-        Seed of the choice of pixels.
+    settings : StreamSettings, optional
+        How frames are separated.
+    **changes
+        Single settings by their names: ``Stream(patience=200)``.
 
     Attributes
     ----------
+    settings : StreamSettings
+        They may be replaced: the rate of false alarms at any time, the others before the first frame.
+    state : SceneState
+        What is known of the scene.
     frozen_ : bool
         Whether `freeze` was called: nothing is learnt.
     card_ : dict
         What the stream knows of itself.
-    n_frames : int
-        Frames pushed so far.
 
     Examples
     --------
@@ -100,90 +304,10 @@ class Stream:
     ('watching', (48, 64), True)
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 5,
-        forgetting: float = 0.99,
-        false_alarm_rate: float = 0.005,
-        n_layers: int = 2,
-        encoder: Literal["layers", "exact"] | Encoder = "layers",
-        pixel_share: float | None = None,
-        region: Any = None,
-        smoothing: int | None = None,
-        min_area: int | None = None,
-        shadows: bool = False,
-        patience: int | None = 500,
-        start_size: int = 30,
-        stabilise: str | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.stabilise = None if stabilise is None else check_choice(stabilise, "stabilise", STABILISERS)
-        if pixel_share is not None and check_positive(pixel_share, "pixel_share") > 1:
-            raise ValueError(f"pixel_share must be above 0 and at most 1, got {pixel_share!r}.")
-        if smoothing is not None and check_count(smoothing, "smoothing") not in range(1, 16, 2):
-            raise ValueError(f"smoothing must be an odd number from 1 to 15, got {smoothing!r}.")
-        generator(random_state)
-        self.n_components = check_count(n_components, "n_components", MOST_COMPONENTS)
-        self.forgetting = check_forgetting(forgetting)
-        self.n_layers = check_count(n_layers, "n_layers", MOST_LAYERS)
-        self.encoder = checked_encoder(encoder, self.stabilise)
-        self.pixel_share = None if pixel_share is None else float(pixel_share)
-        self.region = None if region is None else checked_region(region)
-        self.smoothing = smoothing
-        self.min_area = None if min_area is None else check_count(min_area, "min_area")
-        self.shadows = bool(shadows)
-        self.patience = None if patience is None else check_count(patience, "patience")
-        self.start_size = check_count(start_size, "start_size")
-        self.random_state = random_state
-        self._stabiliser = Stabiliser(stabilise)
-        self._detector: Detector | None = None
-        self.false_alarm_rate = false_alarm_rate
+    def __init__(self, settings: StreamSettings | None = None, **changes: Any) -> None:
+        self.settings = StreamSettings(**changes) if settings is None else replace(settings, **changes)
+        self.state = SceneState()
         self.frozen_ = False
-        self.n_frames = 0
-        self._learnt_at = 0
-        self._scene_change = SceneChange()
-        self._lights = Lights()
-        self._camera = CameraWatch()
-        self._first: list[AnyArray] = []
-        self._model: Background | None = None
-
-    @property
-    def false_alarm_rate(self) -> float:
-        """Share of the pixels of the background that noise may make deviate; may be changed at any time."""
-        return self._false_alarm_rate
-
-    @false_alarm_rate.setter
-    def false_alarm_rate(self, rate: float) -> None:
-        if check_share(rate, "false_alarm_rate") < LEAST:
-            raise ValueError(f"false_alarm_rate must be above 0, got {rate!r}.")
-        self._false_alarm_rate = float(rate)
-        self._set_thresholds()
-
-    def _set_thresholds(self) -> None:
-        coloured = self._detector is not None and self._detector.format.places > 0
-        self._thresholds = mask_thresholds(self._false_alarm_rate, 3 if coloured else 1)
-
-    def freeze(self, frozen: bool = True) -> Self:
-        """Stop learning: every frame is separated by what is known. ``freeze(False)`` goes on learning.
-
-        Parameters
-        ----------
-        frozen : bool
-            Whether to be frozen.
-        """
-        self.frozen_ = bool(frozen)
-        return self
-
-    @property
-    def started(self) -> bool:
-        """Whether there is a background."""
-        return self._model is not None
-
-    @property
-    def format(self) -> FrameFormat | None:
-        """What all frames look like; None before the first."""
-        return None if self._detector is None else self._detector.format
 
     def push(self, frame: Any, time: float | None = None, *, known_foreground: Any = None) -> Separation:
         """Separate a frame and learn from it.
@@ -203,169 +327,41 @@ class Stream:
         Separation
             Its frame is the given one, not a copy.
         """
-        before = self._detector, self._first, self._model, self._stabiliser.place
-        try:
-            pixels = self._checked(frame)
-            known = None if known_foreground is None else known_pixels(self._ready_detector().format, known_foreground)
-            index = self.n_frames
-            time = float(index) if time is None else float(time)
-            if self._model is None:
-                found = self._collect(pixels, index, time)
-            else:
-                if self.frozen_:
-                    self._scene_change.left = 0
-                found = self._separated(self._model, pixels, index, time, known, learn=not self.frozen_)
-        except BaseException:
-            self._detector, self._first, self._model, self._stabiliser.place = before
-            raise
-        self.n_frames += 1
+        self.state, found = step(
+            self.state, frame, self.settings, time=time, known=known_foreground, learn=not self.frozen_
+        )
         return found
 
     def inspect(self, frame: Any, time: float = 0.0) -> Separation:
         """Separate a frame without learning from it; the stream stays as it was."""
-        if self._model is None:
-            raise ValueError(f"The stream has no background yet; push {self.start_size} frames first, or fit it.")
-        pixels, codes, place = self._checked(frame), self._model.codes.copy(), self._stabiliser.place
-        try:
-            return self._separated(self._model, pixels, self.n_frames, float(time), None, learn=False)
-        finally:
-            self._model.codes[:], self._stabiliser.place = codes, place
+        if self.state.model is None:
+            wanted = self.settings.start_size
+            raise ValueError(f"The stream has no background yet; push {wanted} frames first, or fit it.")
+        return step(self.state, frame, self.settings, time=time, learn=False)[1]
 
     def fit(self, frames: Any) -> Self:
         """Learn the first background from frames at once: an array, or several arrays; a single clean one will do."""
-        detector = self._detector
-        try:
-            rows = [self._copied_row(self._checked(frame)) for frame in frames]
-            if not rows:
-                raise ValueError("frames must hold at least one frame, got none.")
-            self._begin(np.stack(rows))
-        except ValueError:
-            self._detector = detector
-            raise
-        self._first, self._scene_change, self._camera.moving, self._lights = [], SceneChange(), False, Lights()
+        state, rows = self.state, []
+        for frame in frames:
+            state, pixels = _with_format(state, frame, self.settings)
+            assert state.format is not None
+            rows.append(np.array(state.format.row(pixels)))
+        if not rows:
+            raise ValueError("frames must hold at least one frame, got none.")
+        begun = _with_background(state, np.stack(rows), self.settings)
+        self.state = begun._replace(change=SceneChange(), lights=Lights())
         return self
 
-    def _separated(
-        self,
-        model: Background,
-        frame: AnyArray | Planes,
-        index: int,
-        time: float,
-        known: AnyArray | None,
-        *,
-        learn: bool,
-    ) -> Separation:
-        detector = self._ready_detector()
-        view = self._stabiliser.look(detector.format.row(frame), detector.format)
-        x, known = view.row, None if known is None else view.mask_laid_over(known)
-        layers = self.n_layers if known is None and self.encoder == "layers" else 0
-        if not layers:
-            encode_frame(model, self.encoder, x, self.n_layers, known, self.region)
-        detection = detector.detect(model, x, self._thresholds, layers)
-        score = self._score(detection.regions)
-        if not isinstance(self.encoder, Encoder):
-            lights = self._lights if learn else None
-            if follow_light(model, x, detection, score, known, self._scene_change, lights):
-                detection = detector.detect(model, x, self._thresholds, 0)
-                score = self._score(detection.regions)
-        if learn and self._camera_moved(detection, view, score):
-            return self._collect(frame, index, time)
-        if known is not None:
-            mark_known(detector.format, detection.near, known)
-        adapting = self._scene_change.left > 0
-        if learn and (adapting or index % LEARN_EVERY == 0 or self._scene_change.alert > 0):
-            self._learn(model, x, detection, score, index)
-            if self.stabilise is not None:
-                self._stabiliser.renew(detection.background, detector.format)
-        state: State = "frozen" if not learn else "adapting" if adapting else "watching"
-        background, mask, regions = view.laid_back(detection, detector.canvas.least_area)
-        boxes = tuple([Box._make(region) for region in regions])
-        score = score if regions is detection.regions else self._score(regions)
-        return Separation(index, time, frame, background, mask, boxes, score, state)
+    def freeze(self, frozen: bool = True) -> Self:
+        """Stop learning: every frame is separated by what is known. ``freeze(False)`` goes on learning.
 
-    def _camera_moved(self, detection: Detection, view: View, score: float) -> bool:
-        """Whether the whole picture is another one, or has left: then the background starts anew."""
-        doubtful = self._scene_change.exceeded_by(score) or not view.in_sight
-        if isinstance(self.encoder, Encoder) or not doubtful:
-            self._camera.calm()
-            return False
-        if not self._camera.note(detection.background, view.row, view.format, in_sight=view.in_sight):
-            return False
-        self._model, self._first, self._scene_change = None, [], SceneChange(jumps=self._scene_change.jumps)
-        self._lights = Lights()
-        return True
-
-    def _learn(self, model: Background, x: AnyArray, detection: Detection, score: float, index: int) -> None:
-        adapting = self._scene_change.left > 0
-        frames = max(1, min(index - self._learnt_at, LEARN_EVERY))
-        self._learnt_at = index
-        patience = QUICK_PATIENCE if adapting else min(self.patience or 0, LONGEST_PATIENCE)
-        inside, still = model.learn(
-            x, detection.deviation, detection.near, self._thresholds[1], frames, self.forgetting**frames, patience,
-            isinstance(self.encoder, Encoder),
-        )  # fmt: skip
-        self._scene_change.judge(score, still / inside if inside else 0.0, detection.alike)
-
-    def _score(self, regions: list[list[int]]) -> float:
-        """The share of the region of interest that is foreground."""
-        return sum([region[4] for region in regions]) / self._ready_detector().watched
-
-    def _collect(self, frame: AnyArray | Planes, index: int, time: float) -> Separation:
-        """Keep a frame until there are enough of them to learn the first background."""
-        form, row = self._ready_detector().format, self._copied_row(frame)
-        if self._camera.moving and self._first:
-            laid = self._stabiliser.laid_over(self._first[-1], row, form)
-            self._first = [] if lost_between(self._first[-1], laid, form) > MOST else self._first
-        self._first = [*self._first, row]
-        state: State = "moving" if self._camera.moving and len(self._first) == 1 else "starting"
-        if len(self._first) >= self.start_size:
-            rows, self._first, self._camera.moving = np.stack(self._first), [], False
-            self._begin(rows)
-        empty = np.zeros((form.height, form.width), dtype=bool)
-        return Separation(index, time, frame, form.picture_of(row.copy()), empty, (), 0.0, state)
-
-    def _begin(self, rows: AnyArray) -> None:
-        form = self._ready_detector().format
-        encoder = self.encoder if isinstance(self.encoder, Encoder) else None
-        if encoder is not None and encoder.components.shape[1] != rows.shape[1]:
-            raise ValueError(
-                f"The encoder was trained for frames of {encoder.components.shape[1]} numbers, got {rows.shape[1]}."
-            )
-        sample = chosen_pixels(form.pixels, self.pixel_share or 1.0, self.region, self.random_state)
-        stride = stride_of_rows(form) if self.pixel_share is None else 1
-        rows = self._stabiliser.start(rows, form)
-        with limit_blas_threads(rows.size):
-            self._model = Background.start(rows, self.n_components, form, sample, stride, encoder)
-
-    def _ready_detector(self) -> Detector:
-        assert self._detector is not None
-        return self._detector
-
-    def _copied_row(self, frame: AnyArray | Planes) -> AnyArray:
-        return np.array(self._ready_detector().format.row(frame))
-
-    def _checked(self, frame: Any) -> AnyArray | Planes:
-        """Return a frame of the size and type of all frames, or say what is wrong with it."""
-        detector = self._detector
-        if detector is not None and detector.format.fits(frame):
-            return frame
-        pixels = checked_frame(frame)
-        form = FrameFormat.of(pixels)
-        if detector is None:
-            self._open(form)
-        elif form.words != detector.format.words:
-            raise ValueError(f"The frame has {form.words}, but the stream began with {detector.format.words}.")
-        else:
-            detector.format = form
-        return pixels
-
-    def _open(self, form: FrameFormat) -> None:
-        """Make room for frames of this size."""
-        size = form.height, form.width
-        if self.region is not None and self.region.shape != size:
-            raise ValueError(f"region must have the shape of the frames, {size}; got {self.region.shape}.")
-        self._detector = Detector(form, self.smoothing, self.min_area, not self.shadows, self.region)
-        self._set_thresholds()
+        Parameters
+        ----------
+        frozen : bool
+            Whether to be frozen.
+        """
+        self.frozen_ = bool(frozen)
+        return self
 
     @property
     def card_(self) -> dict[str, Any]:
@@ -374,15 +370,15 @@ class Stream:
         Frames, components and how many are above noise (rank), the typical noise of a pixel beyond what its neighbours
         allow for, in 255ths, jumps of the scene, moves of the camera, and the settings.
         """
-        model = self._model
+        state, model = self.state, self.state.model
         return {
-            "frames": self.n_frames,
+            "frames": state.n_frames,
             "components": None if model is None else len(model.components),
             "rank": None if model is None else model.rank,
             "noise": None if model is None else 255.0 * model.noise,
-            "scene_jumps": self._scene_change.jumps,
-            "camera_moves": self._camera.moves,
-            "settings": {name: getattr(self, name) for name in SETTINGS},
+            "scene_jumps": state.change.jumps,
+            "camera_moves": state.camera.moves,
+            "settings": {name: getattr(self.settings, name) for name in rules_of(StreamSettings)},
         }
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -397,12 +393,85 @@ class Stream:
         store.save(path, KIND, content, self._schema(content))
 
     def _to_store(self) -> dict[str, Any]:
-        return to_store(self)
-
-    @classmethod
-    def _from_store(cls, content: dict[str, Any]) -> Self:
-        return restored(cls, content)
+        how, first = self.settings.encoder, self.state.first
+        content = {
+            "settings": to_store(self.settings),
+            "encoder": how._to_store() if isinstance(how, Encoder) else how,
+            "frozen": self.frozen_,
+            "scene": to_store(self.state),
+        }
+        if self.settings.region is not None:
+            content["region"] = self.settings.region
+        if first:
+            content["first"] = np.stack(first)
+        return content
 
     @classmethod
     def _schema(cls, content: dict[str, Any]) -> Rule:
-        return schema_of(content)
+        how = content.get("encoder")
+        return Record(
+            {
+                "settings": record_of(StreamSettings),
+                "encoder": Encoder._schema(how) if isinstance(how, dict) else OneOf("layers", "exact"),
+                "frozen": Flag(),
+                "scene": record_of(SceneState),
+            },
+            {
+                "region": ArrayOf(("bool",), "height", "width"),
+                "first": ArrayOf(PIXEL_TYPES, "frames", "m", low=0.0, high=1.0, alike="pixels"),
+            },
+        )
+
+    @classmethod
+    def _from_store(cls, content: dict[str, Any]) -> Self:
+        encoder = content["encoder"]
+        encoder = Encoder._from_store(encoder) if isinstance(encoder, dict) else encoder
+        stream = cls(from_store(StreamSettings, content["settings"], encoder=encoder, region=content.get("region")))
+        stream.frozen_ = bool(content["frozen"])
+        stream.state = restored_scene(content["scene"], content.get("first"), stream.settings)
+        return stream
+
+
+def restored_scene(content: dict[str, Any], first: AnyArray | None, settings: StreamSettings) -> SceneState:
+    """The scene that was stored; whatever does not fit together raises an error."""
+    plain = {name: part for name, part in content.items() if name not in ("model", "stabiliser")}
+    state, arrays = from_store(SceneState, _copied(plain)), _copied(content.get("model", {}))
+    stabiliser = from_store(Stabiliser, _copied(content["stabiliser"])) if "stabiliser" in content else None
+    form = state.format
+    _check_sizes(form, arrays, [first, state.lights.pictures, None if stabiliser is None else stabiliser.reference])
+    if form is None:
+        return state
+    if (state.codes is None) != (not arrays) or (stabiliser is not None and settings.stabilise is None):
+        raise ValueError("a background comes with its codes, and is followed only if the settings say how")
+    if first is not None and len(first) >= settings.start_size:
+        raise ValueError(f"a stream that starts from {settings.start_size} frames cannot hold {len(first)} of them")
+    model = None
+    if state.codes is not None:
+        model = from_store(Background, arrays, form=form, codes=state.codes.copy())
+    return state._replace(
+        model=model,
+        stabiliser=None if stabiliser is None else stabiliser.ready(form, settings.stabilise or ""),
+        first=() if first is None else tuple(first),
+        detector=_detector_for(form, settings),
+    )
+
+
+def _copied(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: part.copy() if isinstance(part, np.ndarray) else part for name, part in content.items()}
+
+
+def _check_sizes(form: FrameFormat | None, model: dict[str, Any], rows: list[AnyArray | None]) -> None:
+    """Refuse arrays of another size than the frames, too many components, and pixels that are not there."""
+    sizes = {one.shape[-1] for one in [*rows, model.get("last")] if one is not None}
+    if not sizes and form is None:
+        return
+    if form is None or sizes != {form.entries} or (model and model["seen"].size != form.pixels):
+        wanted = "no shape have no" if form is None else f"shape {form.shape} have {form.entries}"
+        raise ValueError(f"frames of {wanted} entries, not {', '.join(map(str, sizes)) or 'none'}")
+    if not model:
+        return
+    if not 1 <= len(model["components"]) <= MOST_COMPONENTS:
+        raise ValueError(f"a background has 1 to {MOST_COMPONENTS} components, not {len(model['components'])}")
+    sample = model["sample"]
+    if sample.size and (sample[0] < 0 or sample[-1] >= form.pixels or (np.diff(sample) <= 0).any()):
+        raise ValueError("sample should hold places of pixels in rising order")

@@ -15,30 +15,43 @@ import numpy as np
 from ..._types import BoolArray
 from ...store import write_atomically
 from ._objects import FollowedObject, ObjectFollower, likeness
-from ._result import Separation
+from ._separation import Separation
 
-LEAST_FRAMES, LEAST_SECONDS = 3, 0.3
-"""What is seen in fewer frames, or for a shorter time, is no event."""
-MOVED = 0.5
-"""Overlap over union with where it was first seen, below which a thing has moved."""
-STAYED, STEADY = 2.0, 0.8
-"""Seconds, and the share of their frames, that a thing must be seen which does not move."""
-LEAST_GAP = 1.5
-"""Steps from frame to frame; an event goes on for so long whatever the gap is."""
-QUICK_GAP = 3
-"""Frames after which something that went out of the picture is gone."""
-MOST_PENDING = 256
-"""Frames of something that is not known to be an object yet."""
-MOST_BOXES = 64
-"""Places that are kept of an event."""
+
+@dataclass(frozen=True)
+class EventRules:
+    """When something that is followed is an event, and when it is over.
+
+    Held to the objects of films with known truth: `python -m lab film-events`.
+    """
+
+    least_frames: int = 3
+    """What is seen in fewer frames is no event."""
+    least_seconds: float = 0.3
+    """What is seen for a shorter time is no event."""
+    moved: float = 0.5
+    """A thing has moved if its overlap over union with where it was first seen is below this."""
+    stayed: float = 2.0
+    """A thing that does not move is an event only if it is seen for this number of seconds."""
+    steady: float = 0.8
+    """A thing that does not move is an event only if it is seen in this share of the frames of that time."""
+    least_gap: float = 1.5
+    """An event goes on for this number of steps from frame to frame, whatever the gap is."""
+    quick_gap: int = 3
+    """Something that went out of the picture is gone after this number of frames."""
+    most_pending: int = 256
+    """Of something that is not known to be an event yet, this number of places is kept."""
+    most_boxes: int = 64
+    """Of an event, at most this number of places is kept."""
+    last_steps: int = 25
+    """The median of this number of last steps tells how far frames are apart."""
+
+
+EVENTS = EventRules()
 _NUMBERS = 6
-"""Of a sighting that say when and where it is."""
+"""Numbers of a place that say when and where it is."""
 COUNTING = ("watching", "frozen")
 """States in which foreground counts; while the scene changes as a whole it says little."""
-
-
-_LAST_STEPS = 25
-"""How many of the last steps tell what is typical."""
 
 
 class FrameStep:
@@ -51,7 +64,7 @@ class FrameStep:
     """
 
     def __init__(self, rate: float | None = None) -> None:
-        self._steps: deque[float] = deque(maxlen=_LAST_STEPS)
+        self._steps: deque[float] = deque(maxlen=EVENTS.last_steps)
         self._last: float | None = None
         self._first = 1.0 / rate if rate else 0.0
 
@@ -119,7 +132,7 @@ class Event:
 
     def _keep(self, seen: EventPlace) -> None:
         self._places.extend((seen.frame, seen.time, seen.left, seen.top, seen.right, seen.bottom))
-        if len(self._places) > MOST_BOXES * _NUMBERS:
+        if len(self._places) > EVENTS.most_boxes * _NUMBERS:
             kept = np.array(self._places).reshape(-1, _NUMBERS)[::2]
             self._places, self.stride = array("d", kept.reshape(-1).tolist()), 2 * self.stride
 
@@ -161,7 +174,7 @@ class Event:
             "regions": "; ".join(self.regions),
         }
 
-    def told(self, started: datetime | None) -> dict[str, Any]:
+    def to_dict(self, started: datetime | None) -> dict[str, Any]:
         """The row, the dates of start and end if that of the first frame is known, and the places."""
         dates = {
             name: None
@@ -180,12 +193,12 @@ COLUMNS = tuple(Event(0.0, 0.0, 0, 0, 0.0, 0.0, 0, 0, 0, 0).row())
 
 
 @dataclass(eq=False)
-class _Story:
+class _TrackState:
     """What is known of a thing that is followed."""
 
     seen: float
     """When it was there last."""
-    pending: deque[EventPlace] = field(default_factory=lambda: deque(maxlen=MOST_PENDING))
+    pending: deque[EventPlace] = field(default_factory=lambda: deque(maxlen=EVENTS.most_pending))
     """Where it was, until it is known to be an event."""
     event: Event | None = None
     moved: bool = False
@@ -209,6 +222,8 @@ class EventFinder:
     ----------
     events : list of Event
         Those that are over.
+    step : FrameStep
+        How far frames are apart.
     sightings : list of (int, EventPlace)
         Numbers of events, and where they are, which became known with the last frame: of that frame, and of earlier
         ones if it showed that something is an event.
@@ -219,15 +234,15 @@ class EventFinder:
         self.events: list[Event] = []
         self.sightings: list[tuple[int, EventPlace]] = []
         self._follower = ObjectFollower()
-        self._stories: dict[FollowedObject, _Story] = {}
+        self._tracks: dict[FollowedObject, _TrackState] = {}
         self._found, self._number = 0, -1
-        self._step = FrameStep(rate)
+        self.step = FrameStep(rate)
 
     def push(self, number: int, found: Separation) -> None:
         """Look at the next frame."""
-        self._step.add(found.time)
+        self.step.add(found.time)
         self._number, self.sightings = number, []
-        self._end(list(self._stories) if found.state == "moving" else self._gone(number, found))
+        self._end(list(self._tracks) if found.state == "moving" else self._gone(number, found))
         for name, flags in self.regions.items():
             if flags.shape != found.mask.shape:
                 raise ValueError(
@@ -251,57 +266,57 @@ class EventFinder:
     @property
     def going_on(self) -> set[int]:
         """Numbers of the events that are not over."""
-        return {story.event.number for story in self._stories.values() if story.event is not None}
+        return {track.event.number for track in self._tracks.values() if track.event is not None}
 
     def _take(self, one: FollowedObject, seen: EventPlace) -> None:
-        story = self._stories.setdefault(one, _Story(seen.time))
-        story.seen = seen.time
-        if story.event is not None:
-            story.event.extend(seen, self._step.typical)
-            self.sightings.append((story.event.number, seen))
+        track = self._tracks.setdefault(one, _TrackState(seen.time))
+        track.seen = seen.time
+        if track.event is not None:
+            track.event.extend(seen, self.step.typical)
+            self.sightings.append((track.event.number, seen))
             return
-        story.pending.append(seen)
-        first = story.pending[0]
-        story.moved = story.moved or likeness(np.array(first[2:6], float), np.array(seen[2:6], float)) < MOVED
-        if self._is_event(story):
+        track.pending.append(seen)
+        first = track.pending[0]
+        track.moved = track.moved or likeness(np.array(first[2:6], float), np.array(seen[2:6], float)) < EVENTS.moved
+        if self._is_event(track):
             one.certain = True
             self._found += 1
-            story.event = Event.begin(first, self._step.typical)
-            story.event.number = self._found
-            for earlier in list(story.pending)[1:]:
-                story.event.extend(earlier, self._step.typical)
-            self.sightings += [(self._found, earlier) for earlier in story.pending]
-            story.pending.clear()
+            track.event = Event.begin(first, self.step.typical)
+            track.event.number = self._found
+            for earlier in list(track.pending)[1:]:
+                track.event.extend(earlier, self.step.typical)
+            self.sightings += [(self._found, earlier) for earlier in track.pending]
+            track.pending.clear()
 
-    def _is_event(self, story: _Story) -> bool:
+    def _is_event(self, track: _TrackState) -> bool:
         """Whether a thing was seen for long enough, and moved, or stayed without flickering."""
-        first, last, count = story.pending[0], story.pending[-1], len(story.pending)
-        lasted = last.time - first.time + self._step.typical
-        if count < LEAST_FRAMES or lasted < LEAST_SECONDS - 1e-6:
+        first, last, count = track.pending[0], track.pending[-1], len(track.pending)
+        lasted = last.time - first.time + self.step.typical
+        if count < EVENTS.least_frames or lasted < EVENTS.least_seconds - 1e-6:
             return False
-        return story.moved or (lasted >= STAYED and count >= STEADY * (last.frame - first.frame + 1))
+        return track.moved or (lasted >= EVENTS.stayed and count >= EVENTS.steady * (last.frame - first.frame + 1))
 
     def _gone(self, number: int, found: Separation) -> list[FollowedObject]:
         """The things that are no longer there."""
-        step = self._step.typical
-        gap = max(self.gap, LEAST_GAP * step)
+        step = self.step.typical
+        gap = max(self.gap, EVENTS.least_gap * step)
         gone = []
-        for one, story in self._stories.items():
-            out = number - one.last > QUICK_GAP and one.has_left(*found.mask.shape)
-            merged = one.joint and number - one.apart > max(one.alone, gap / step if step else 0.0)
-            if out or merged or found.time - story.seen > gap or one not in self._follower.objects:
+        for one, track in self._tracks.items():
+            out = number - one.last > EVENTS.quick_gap and one.has_left(*found.mask.shape)
+            merged = one.joint and number - one.alone_at > max(one.alone, gap / step if step else 0.0)
+            if out or merged or found.time - track.seen > gap or one not in self._follower.objects:
                 gone.append(one)
         return gone
 
     def _end(self, things: Sequence[FollowedObject]) -> None:
-        events = [story.event for story in map(self._stories.pop, things) if story.event is not None]
+        events = [track.event for track in map(self._tracks.pop, things) if track.event is not None]
         self.events += sorted(events, key=lambda event: event.number)
         if things:
             self._follower.drop(things)
 
     def close(self) -> None:
         """End the events that go on."""
-        self._end(list(self._stories))
+        self._end(list(self._tracks))
 
     def rows(self) -> list[dict[str, Any]]:
         """All events that are over, as rows of a table."""
@@ -314,7 +329,7 @@ class EventFinder:
 
 def write_events(path: str | PathLike[str], rows: Sequence[dict[str, Any]]) -> None:
     """Write rows of events as .csv."""
-    with write_atomically(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
+    with write_atomically(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows([_cell(name, value) for name, value in row.items()] for row in rows)

@@ -84,10 +84,10 @@ def test_a_thing_is_no_light(rng):
     for _ in range(10):
         found = stream.push(with_square(frame(), top=10, left=10, side=35))
     assert found.mask[15:40, 15:40].mean() > 0.9
-    assert not stream._lights.pictures
+    assert stream.state.lights.pictures is None
     lit = watched(frame)
     lit.push(lamp_lit(frame))
-    assert len(lit._lights.pictures) == 1
+    assert len(lit.state.lights.pictures) == 1
 
 
 def test_what_stopped_is_absorbed_after_the_patience(empty):
@@ -114,12 +114,12 @@ def test_light_returns_after_a_black_start_and_a_black_spell(empty):
     pushed(stream, [black] * 40)
     found = [stream.push(empty()) for _ in range(30)]
     assert not any(one.mask.any() for one in found[15:])
-    assert np.abs(stream._model.components).max() < 1, "of the size of a frame over that of a code"
+    assert np.abs(stream.state.model.components).max() < 1, "of the size of a frame over that of a code"
     pushed(stream, [black] * 2000)
     found = [stream.push(empty()) for _ in range(20)]
     assert not any(one.mask.any() for one in found[10:])
     assert np.abs(found[-1].background.astype(int) - empty()).mean() < 6
-    assert np.isfinite(stream._model.components).all()
+    assert np.isfinite(stream.state.model.components).all()
 
 
 def test_long_patience_is_long(empty):
