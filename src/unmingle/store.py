@@ -23,7 +23,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
-from ._aside import hold_new, remove_abandoned
+from ._atomic_files import hold_new, remove_abandoned
 from ._rules import MismatchError, Rule, check
 from ._tree import DEEPEST, is_deep
 from ._tree import put_together as put_together
@@ -34,7 +34,7 @@ from ._validation import is_missing, is_panic
 FORMAT_VERSION = 1
 
 _METADATA_KEY = "unmingle"
-_ASIDE = r"\.unmingle-[0-9a-f]{16}(\..*)?"
+_TEMPORARY_NAME = r"\.unmingle-[0-9a-f]{16}(\..*)?"
 """Names of files while they are written."""
 _DTYPES = {
     "BOOL": "bool",
@@ -170,8 +170,8 @@ def write(
     description = _description(kind, FORMAT_VERSION, parameters)
     entry = json.dumps({**description, "checksum": _checksum(description, portable)})
     content = to_safetensors(portable, metadata={_METADATA_KEY: entry})
-    with write_atomically(path) as aside:
-        aside.write_bytes(content)
+    with write_atomically(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def read(path: str | PathLike[str]) -> Stored:
@@ -275,22 +275,22 @@ def write_atomically(path: str | PathLike[str]) -> Iterator[Path]:
         The file cannot be written.
     """
     target = Path(os.path.realpath(path))
-    aside = target.with_name(f".unmingle-{secrets.token_hex(8)}{target.suffix}")
-    remove_abandoned(target.parent, _ASIDE)
+    temporary = target.with_name(f".unmingle-{secrets.token_hex(8)}{target.suffix}")
+    remove_abandoned(target.parent, _TEMPORARY_NAME)
     held = None
     try:
         if target.exists() and not target.is_file():
             raise StoreError(f"{path} cannot be written: it exists and is not a file.")
-        held = hold_new(aside)
-        yield aside
-        with aside.open("rb+") as written:
+        held = hold_new(temporary)
+        yield temporary
+        with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        os.replace(aside, target)
+        os.replace(temporary, target)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {_reason(error)}.") from error
     finally:
         with suppress(OSError):
-            aside.unlink()
+            temporary.unlink()
         if held is not None:
             held.release()
 

@@ -10,7 +10,7 @@ from typing import IO, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._aside import Hold, hold
+from .._atomic_files import Hold, hold
 from ._errors import MediaError, cause
 from ._write_sound import Samples, SoundWriter, as_block, format_of
 from ._writer import aside, check_folder

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._aside import hold
+from .._atomic_files import hold
 from .._validation import require
 from ._errors import MediaError
 from ._pixels import Pixels, to_bytes

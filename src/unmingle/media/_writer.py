@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from .._aside import Hold
+from .._atomic_files import Hold
 from ._errors import MediaError, cause
 from ._pixels import Pixels, check_pixels, described
 from ._planes import Planes
