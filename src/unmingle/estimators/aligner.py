@@ -1,46 +1,27 @@
 """`Aligner`: a robust low-rank model of images that are not aligned, and new images aligned with it."""
 
-from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import store
+from .._fields import checked
 from .._frames import is_frame, like_frame
-from .._rules import LEAST, POSITIVE, Count, Each, Either, Number, OneOf, Record, maybe
+from .._rules import Count, Each, Either, Number, OneOf, maybe
 from .._types import Array
-from .._validation import as_floats, check_forgetting
+from .._validation import as_floats
 from ..alignment.families import FAMILIES
 from ..alignment.learning import Learned, aligned_images, apply, fit, learn_more, starting_parts
 from ..alignment.result import Alignment
 from ..alignment.starts import SMALLEST
 from ..alignment.stored import LEARNED, learned_from_store, learned_to_store
 from ..core.iterate import Callback
-
-_PENALTY = Either(OneOf("auto"), POSITIVE)
-_RULES = Record(
-    {
-        "init": Record(
-            {
-                "motion": OneOf(*FAMILIES),
-                "shape": maybe(Each(Either(OneOf(-1), Count(1)), Count(2, 2))),
-                "n_components": Count(1),
-                "rank_penalty": _PENALTY,
-                "outlier_penalty": _PENALTY,
-                "n_starts": Count(1, 9),
-                "forgetting": Number(LEAST, 1.0),
-            }
-        ),
-        "learned": LEARNED,
-        "n_images_seen": Count(),
-    }
-)
+from .base import PENALTY, StoredEstimator
 
 
-class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
     r"""Aligns images with each other, learns a robust low-rank model of them, and aligns new images with it.
 
     ``fit`` finds transformations T_M of the images X together with components U, codes S and outliers O (THEORY 5)::
@@ -122,7 +103,16 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (4, 1)
     """
 
-    _rules: ClassVar[Record] = _RULES
+    _parameters: ClassVar = {
+        "motion": OneOf(*FAMILIES),
+        "shape": maybe(Each(Either(OneOf(-1), Count(1)), Count(2, 2))),
+        "n_components": Count(1),
+        "rank_penalty": PENALTY,
+        "outlier_penalty": PENALTY,
+        "n_starts": Count(1, 9),
+        "forgetting": Either(Number(0.0, 1.0, above=True), wanted="above 0 and at most 1"),
+    }
+    _state: ClassVar = {"learned": LEARNED, "n_images_seen": Count()}
 
     def __init__(
         self,
@@ -174,7 +164,7 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         Alignment
         """
-        check_forgetting(self.forgetting)
+        self._fading()
         images = self._images(X, reset=True)
         self._learned, done = fit(
             images,
@@ -199,9 +189,8 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         if not hasattr(self, "n_images_seen_"):
             return self.fit(X, starts=starts)
-        forgetting = check_forgetting(self.forgetting)
         self._learned, done = learn_more(
-            self._learned, self._images(X, reset=False), starts, forgetting=forgetting, n_starts=self.n_starts
+            self._learned, self._images(X, reset=False), starts, forgetting=self._fading(), n_starts=self.n_starts
         )
         self.n_images_seen_ += int(done.ok.sum())
         return self
@@ -276,6 +265,10 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return starting_parts(self._learned, self._images(X, reset=False), starts)
 
+    def _fading(self) -> float:
+        """The parameter ``forgetting``, checked."""
+        return float(checked(self.forgetting, "forgetting", self._parameters["forgetting"]))
+
     def _images(self, X: Any, *, reset: bool) -> Any:
         """Images as they are; rows of pixels as images of the shape that was given."""
         if not _are_rows(X):
@@ -349,34 +342,18 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_images_seen_")
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a ``.safetensors`` file; `unmingle.load` reads it back.
-
-        Parameters
-        ----------
-        path : path
-            Where to; an existing file is replaced once the new one is complete.
-        """
-        check_is_fitted(self)
-        content = self._to_store()
-        store.save(path, type(self).__name__, content, self._schema(content))
-
-    def _to_store(self) -> dict[str, Any]:
-        init = self.get_params()
-        init["shape"] = None if self.shape is None else [int(side) for side in self.shape]
-        return {"init": init, "learned": learned_to_store(self._learned), "n_images_seen": self.n_images_seen_}
+    def _parameters_to_store(self) -> dict[str, Any]:
+        return {**self.get_params(), "shape": None if self.shape is None else [int(side) for side in self.shape]}
 
     @classmethod
-    def _from_store(cls, content: dict[str, Any]) -> Self:
-        init = dict(content["init"])
-        init["shape"] = None if init["shape"] is None else (init["shape"][0], init["shape"][1])
-        model = cls(**init)
-        model._learned, model.n_images_seen_ = learned_from_store(content["learned"]), content["n_images_seen"]
-        return model
+    def _parameters_from_store(cls, stored: dict[str, Any]) -> dict[str, Any]:
+        return {**stored, "shape": None if stored["shape"] is None else tuple(stored["shape"])}
 
-    @classmethod
-    def _schema(cls, content: Any) -> Record:
-        return cls._rules
+    def _state_to_store(self) -> dict[str, Any]:
+        return {"learned": learned_to_store(self._learned), "n_images_seen": self.n_images_seen_}
+
+    def _state_from_store(self, content: dict[str, Any]) -> None:
+        self._learned, self.n_images_seen_ = learned_from_store(content["learned"]), content["n_images_seen"]
 
 
 def _are_rows(X: Any) -> bool:

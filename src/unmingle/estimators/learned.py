@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._rules import FLOATS, POSITIVE, ArrayOf, Count, Flag, Number, OneOf, Record, Table, maybe
 from .._threads import suited_to
 from .._types import Array
 from .._validation import (
@@ -23,18 +24,29 @@ from .._validation import (
 )
 from ..core.decomposition.parts import Decomposition
 from ..core.encoder.encoder import STRUCTURES, Encoder
+from ..core.encoder.stored import ENCODER, LAYERS
 from ..core.iterate import Callback
 from ..core.linalg.units import Units
 from ..core.online.start import robust_start
 from ..learn import LOSSES
+from .base import FITTED, FORGETTING, GIVEN
 from .card import card_of, has_gained, nothing_gained
-from .passes import Found, Wanted
-from .stored import LEARNED_ROBUST_PCA
+from .distributed_protocol import PassRequest, PassResult
 from .window import Rows, Window, cut, reach_of
 from .window_learner import WindowLearner
 
 _SOLVED = 1e-4
 """Tolerance of the dictionary that training starts from."""
+_MOST_THREADS = 4096
+_ROOT = Number(2.0**-520, 2.0**520)
+"""Units are squares of it."""
+
+
+def _samples(name: str) -> Record:
+    """Samples of a stream, where NaN is missing, and their true parts."""
+    return Record(
+        {"0": ArrayOf(FLOATS, name, "m", nan=True)}, {"1": ArrayOf(FLOATS, name, "m"), "2": ArrayOf(FLOATS, name, "m")}
+    )
 
 
 class LearnedRobustPCA(WindowLearner):
@@ -136,17 +148,47 @@ class LearnedRobustPCA(WindowLearner):
     True
     """
 
-    _rules: ClassVar = LEARNED_ROBUST_PCA
-    _learnt: ClassVar = (
-        "card_",
-        "components_",
-        "history_",
-        "n_components_",
-        "n_features_in_",
-        "n_samples_seen_",
-        "outlier_penalty_",
-        "rank_penalty_",
-    )
+    _parameters: ClassVar = {
+        **GIVEN,
+        "n_layers": LAYERS,
+        "loss": OneOf(*LOSSES),
+        "update_dictionary": Flag(),
+        "tied": Flag(),
+        "structure": OneOf(*STRUCTURES),
+        "max_passes": POSITIVE,
+        "max_steps": Count(1),
+        "batch_size": Count(1),
+        "step_size": POSITIVE,
+        "validation": Number(0.0, 1.0, below=True),
+        "window": Count(1),
+        "window_step": Count(1),
+        "forgetting": FORGETTING,
+        "n_jobs": maybe(Count(-_MOST_THREADS, _MOST_THREADS)),
+    }
+    _attributes: ClassVar = {
+        **FITTED,
+        "card_": Table(),
+        "history_": ArrayOf(("float64",), "looks", 2, low=-np.inf, high=np.inf, nan=True),
+        "n_samples_seen_": Count(),
+    }
+    _state: ClassVar = {
+        "encoder": ENCODER,
+        "stream": Record(
+            {
+                "A": ArrayOf(("float64",), "q", "q"),
+                "B": ArrayOf(FLOATS, "q", "m"),
+                "rows": _samples("rows"),
+                "fresh": _samples("fresh"),
+                "seed": Count(0, 2**31),
+                "root": _ROOT,
+                "reach": Number(0.0, np.inf),
+                "starting": Flag(),
+                "n_learnt": Count(),
+                "weight": Number(0.0),
+                "decay": Number(0.0, 1.0),
+            }
+        ),
+    }
 
     def __init__(
         self,
@@ -234,19 +276,19 @@ class LearnedRobustPCA(WindowLearner):
         check_is_fitted(self)
         return self.encoder_.encode(cut(self._validated(X, reset=False), self._reach), n_jobs=self.n_jobs)[0]
 
-    def prepare_passes(self, rows: Any) -> Wanted:
-        """As in `RobustPCA`: passes find the dictionary; the layers are trained in `adopt_passes`."""
+    def begin_passes(self, rows: Any) -> PassRequest:
+        """As in `RobustPCA`: passes find the dictionary; the layers are trained in `finish_passes`."""
         if LOSSES[check_choice(self.loss, "loss", tuple(LOSSES))].true_parts or self.update_dictionary:
             raise ValueError(
                 "distributed.fit finds the dictionary from all rows and has no true parts; "
                 "take loss='unsupervised' or 'imitation' and update_dictionary=False."
             )
-        return super().prepare_passes(rows)
+        return super().begin_passes(rows)
 
-    def adopt_passes(self, found: Found, rows: Array) -> None:
+    def finish_passes(self, result: PassResult, rows: Array) -> None:
         """Train the layers for the dictionary that passes over all rows found, for `unmingle.distributed.fit`."""
-        self._learn(Rows(rows), (found.components, found.rank_penalty, found.outlier_penalty))
-        self.n_samples_seen_ = found.n_rows
+        self._learn(Rows(rows), (result.components, result.rank_penalty, result.outlier_penalty))
+        self.n_samples_seen_ = result.n_rows
 
     def _decomposed(self, data: Array, frame: Any) -> Decomposition:
         codes, gap, outliers = self._encoded(data)
@@ -359,9 +401,11 @@ class LearnedRobustPCA(WindowLearner):
 
     def _state_to_store(self) -> dict[str, Any]:
         own = {"seed": self._seed, "root": self._units.root, "reach": self._reach}
-        return {"encoder": self.encoder_._to_store(), "stream": {**own, **self._window._to_store()}}
+        stream = {**own, **self._window._to_store()}
+        return {**super()._state_to_store(), "encoder": self.encoder_._to_store(), "stream": stream}
 
     def _state_from_store(self, content: dict[str, Any]) -> None:
+        super()._state_from_store(content)
         stream = content["stream"]
         self._adopt(Encoder._from_store(content["encoder"]))
         self._window = Window._from_store(stream)

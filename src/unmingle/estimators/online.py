@@ -1,11 +1,12 @@
 """`OnlineRobustPCA`: components of a stream."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from .._validation import check_choice, check_optional_count
-from ..core.encoder.stored import MOST_LAYERS
-from .follower import StreamTransformer
-from .stored import ONLINE_ROBUST_PCA, STEPS
+from .._rules import Either, OneOf
+from ..core.encoder.stored import LAYERS
+from ..core.online.dictionary import STEPS
+from .streaming import STREAM_GIVEN, StreamTransformer
 
 
 class OnlineRobustPCA(StreamTransformer):
@@ -104,7 +105,11 @@ class OnlineRobustPCA(StreamTransformer):
     True
     """
 
-    _rules: ClassVar = ONLINE_ROBUST_PCA
+    _parameters: ClassVar = {
+        **STREAM_GIVEN,
+        "dictionary_step": OneOf(*STEPS),
+        "n_layers": Either(OneOf(None), LAYERS, wanted=LAYERS.wanted),
+    }
 
     def __init__(
         self,
@@ -131,6 +136,5 @@ class OnlineRobustPCA(StreamTransformer):
         self.contamination = contamination
         self.random_state = random_state
 
-    def _steps(self) -> tuple[str, int | None]:
-        kind = check_choice(self.dictionary_step, "dictionary_step", STEPS)
-        return kind, check_optional_count(self.n_layers, "n_layers", MOST_LAYERS)
+    def _steps(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
+        return given["dictionary_step"], given["n_layers"]

@@ -1,9 +1,12 @@
 """`OnlineRobustNMF`: nonnegative parts of a stream."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from .follower import StreamTransformer
-from .stored import ONLINE_ROBUST_NMF
+from .._rules import Record, Text
+from ..core.online.tracker import NONNEGATIVE_TRACKER
+from .base import NONNEGATIVE_COMPONENTS
+from .streaming import STREAM_FITTED, STREAM_GIVEN, StreamTransformer
 
 
 class OnlineRobustNMF(StreamTransformer):
@@ -90,7 +93,9 @@ class OnlineRobustNMF(StreamTransformer):
     """
 
     nonnegative: ClassVar = True
-    _rules: ClassVar = ONLINE_ROBUST_NMF
+    _parameters: ClassVar = STREAM_GIVEN
+    _attributes: ClassVar = {**STREAM_FITTED, "components_": NONNEGATIVE_COMPONENTS}
+    _state: ClassVar = {"stream": Record({"origin": Text(), "tracker": NONNEGATIVE_TRACKER})}
 
     def __init__(
         self,
@@ -113,5 +118,5 @@ class OnlineRobustNMF(StreamTransformer):
         self.contamination = contamination
         self.random_state = random_state
 
-    def _steps(self) -> tuple[str, int | None]:
+    def _steps(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
         return "nonnegative", None
