@@ -103,7 +103,7 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator
     (4, 1)
     """
 
-    _parameters: ClassVar = {
+    _parameter_rules: ClassVar = {
         "motion": OneOf(*FAMILIES),
         "shape": maybe(Each(Either(OneOf(-1), Count(1)), Count(2, 2))),
         "n_components": Count(1),
@@ -112,7 +112,7 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator
         "n_starts": Count(1, 9),
         "forgetting": Either(Number(0.0, 1.0, above=True), wanted="above 0 and at most 1"),
     }
-    _state: ClassVar = {"learned": LEARNED, "n_images_seen": Count()}
+    _state_rules: ClassVar = {"learned": LEARNED, "n_images_seen": Count()}
 
     def __init__(
         self,
@@ -267,7 +267,7 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator
 
     def _fading(self) -> float:
         """The parameter ``forgetting``, checked."""
-        return float(checked(self.forgetting, "forgetting", self._parameters["forgetting"]))
+        return float(checked(self.forgetting, "forgetting", self._parameter_rules["forgetting"]))
 
     def _images(self, X: Any, *, reset: bool) -> Any:
         """Images as they are; rows of pixels as images of the shape that was given."""

@@ -98,9 +98,9 @@ _CHECKED_WITH_THE_DATA = ("rank_penalty", "outlier_penalty", "init", "random_sta
 class StoredEstimator(BaseEstimator):
     """An estimator that checks its parameters and goes to a file and back by the rules that it declares."""
 
-    _parameters: ClassVar[Mapping[str, Rule]]
+    _parameter_rules: ClassVar[Mapping[str, Rule]]
     """What each parameter may be, also in a file."""
-    _state: ClassVar[Mapping[str, Rule]] = {}
+    _state_rules: ClassVar[Mapping[str, Rule]] = {}
     """What a file holds beside the parameters."""
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -117,7 +117,7 @@ class StoredEstimator(BaseEstimator):
 
     def _checked_parameters(self) -> dict[str, Any]:
         """The parameters as plain values, or one sentence that says what is wrong with the first that is."""
-        rules = {name: rule for name, rule in self._parameters.items() if name not in _CHECKED_WITH_THE_DATA}
+        rules = {name: rule for name, rule in self._parameter_rules.items() if name not in _CHECKED_WITH_THE_DATA}
         return {name: checked(getattr(self, name), name, rule) for name, rule in rules.items()}
 
     def _to_store(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class StoredEstimator(BaseEstimator):
 
     @classmethod
     def _schema(cls, content: Any) -> Record:
-        return Record({"init": Record(cls._parameters), **cls._state})
+        return Record({"init": Record(cls._parameter_rules), **cls._state_rules})
 
     def _parameters_to_store(self) -> dict[str, Any]:
         """The parameters as a file holds them: a generator of random numbers is none that could be repeated."""
@@ -158,7 +158,7 @@ class StoredEstimator(BaseEstimator):
 class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, TransformerMixin, StoredEstimator):
     """Robust projection (5) onto ``components_`` with ``rank_penalty_`` and ``outlier_penalty_``, however learnt."""
 
-    _attributes: ClassVar[Mapping[str, Rule]]
+    _attribute_rules: ClassVar[Mapping[str, Rule]]
     """What each fitted attribute may be; a file must hold them all."""
     nonnegative: ClassVar[bool] = False
     """Whether data, components, codes and outliers have no negative entries."""
@@ -290,10 +290,10 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
     @classmethod
     def _schema(cls, content: Any) -> Record:
         record = super()._schema(content)
-        return Record({**record.rules, "fitted": Record(cls._attributes, _IF_KNOWN)})
+        return Record({**record.rules, "fitted": Record(cls._attribute_rules, _IF_KNOWN)})
 
     def _state_to_store(self) -> dict[str, Any]:
-        fitted = {name: getattr(self, name) for name in self._attributes}
+        fitted = {name: getattr(self, name) for name in self._attribute_rules}
         if hasattr(self, "feature_names_in_"):
             fitted["feature_names_in_"] = {"names": self.feature_names_in_.tolist()}
         if self.column_scale_ is not None:
@@ -320,7 +320,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
             self.column_scale_ = fitted["column_scale_"]
         if "rows_" in fitted:
             self._rows_from_store(fitted["rows_"])
-        for name in self._attributes:
+        for name in self._attribute_rules:
             setattr(self, name, fitted[name])
 
     def begin_passes(self, rows: Any) -> PassRequest:
@@ -345,7 +345,7 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
     def _light_copy(self) -> Self:
         """A copy with nothing but what projections need."""
         light = type(self)(**self.get_params())
-        for name in self._attributes:
+        for name in self._attribute_rules:
             setattr(light, name, getattr(self, name))
         light._set_cells(self.column_scale_, self.cells_)
         return light

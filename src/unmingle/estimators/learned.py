@@ -148,7 +148,7 @@ class LearnedRobustPCA(WindowLearner):
     True
     """
 
-    _parameters: ClassVar = {
+    _parameter_rules: ClassVar = {
         **GIVEN,
         "n_layers": LAYERS,
         "loss": OneOf(*LOSSES),
@@ -165,13 +165,13 @@ class LearnedRobustPCA(WindowLearner):
         "forgetting": FORGETTING,
         "n_jobs": maybe(Count(-_MOST_THREADS, _MOST_THREADS)),
     }
-    _attributes: ClassVar = {
+    _attribute_rules: ClassVar = {
         **FITTED,
         "card_": Table(),
         "history_": ArrayOf(("float64",), "looks", 2, low=-np.inf, high=np.inf, nan=True),
         "n_samples_seen_": Count(),
     }
-    _state: ClassVar = {
+    _state_rules: ClassVar = {
         "encoder": ENCODER,
         "stream": Record(
             {

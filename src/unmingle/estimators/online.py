@@ -105,7 +105,7 @@ class OnlineRobustPCA(StreamTransformer):
     True
     """
 
-    _parameters: ClassVar = {
+    _parameter_rules: ClassVar = {
         **STREAM_GIVEN,
         "dictionary_step": OneOf(*STEPS),
         "n_layers": Either(OneOf(None), LAYERS, wanted=LAYERS.wanted),

@@ -93,9 +93,9 @@ class OnlineRobustNMF(StreamTransformer):
     """
 
     nonnegative: ClassVar = True
-    _parameters: ClassVar = STREAM_GIVEN
-    _attributes: ClassVar = {**STREAM_FITTED, "components_": NONNEGATIVE_COMPONENTS}
-    _state: ClassVar = {"stream": Record({"origin": Text(), "tracker": NONNEGATIVE_TRACKER})}
+    _parameter_rules: ClassVar = STREAM_GIVEN
+    _attribute_rules: ClassVar = {**STREAM_FITTED, "components_": NONNEGATIVE_COMPONENTS}
+    _state_rules: ClassVar = {"stream": Record({"origin": Text(), "tracker": NONNEGATIVE_TRACKER})}
 
     def __init__(
         self,

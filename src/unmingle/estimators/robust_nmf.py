@@ -134,14 +134,14 @@ class RobustNMF(RobustTransformer):
     """
 
     nonnegative: ClassVar = True
-    _parameters: ClassVar = {
+    _parameter_rules: ClassVar = {
         **GIVEN,
         **OF_TABLES,
         "init": Either(OneOf(*_STARTS), ArrayOf(FLOATS, "atoms", "m", low=0.0)),
         "tol": POSITIVE,
         "max_iter": Count(1),
     }
-    _attributes: ClassVar = {
+    _attribute_rules: ClassVar = {
         **FITTED,
         "components_": NONNEGATIVE_COMPONENTS,
         "converged_": Flag(),

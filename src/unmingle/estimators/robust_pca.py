@@ -115,14 +115,14 @@ class RobustPCA(RobustTransformer):
     [7]
     """
 
-    _parameters: ClassVar = {
+    _parameter_rules: ClassVar = {
         **GIVEN,
         **OF_TABLES,
         "solver": OneOf("alternating", "proximal"),
         "tol": POSITIVE,
         "max_iter": Count(1),
     }
-    _attributes: ClassVar = {
+    _attribute_rules: ClassVar = {
         **FITTED,
         "converged_": Flag(),
         "explained_variance_ratio_": ArrayOf(FLOATS, "q", low=-np.inf, high=np.inf, nan=True),

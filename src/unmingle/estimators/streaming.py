@@ -67,8 +67,8 @@ class StreamTransformer(RobustTransformer):
     start_size: int
     batch_size: int
     random_state: Any
-    _attributes: ClassVar = STREAM_FITTED
-    _state: ClassVar = {"stream": Record({"origin": Text(), "tracker": TRACKER})}
+    _attribute_rules: ClassVar = STREAM_FITTED
+    _state_rules: ClassVar = {"stream": Record({"origin": Text(), "tracker": TRACKER})}
     _stream: StreamState | None = None
 
     def fit(
@@ -215,7 +215,7 @@ class StreamTransformer(RobustTransformer):
 
     def _forget(self, origin: str) -> StreamState:
         """Forget all that was learnt; gives the state at the start of a stream."""
-        for name in {*self._attributes, "_stream"} - {"n_features_in_"}:
+        for name in {*self._attribute_rules, "_stream"} - {"n_features_in_"}:
             self.__dict__.pop(name, None)
         self._rows, self._stale = None, False
         return StreamState(RecentRows(self.start_size), origin)

@@ -98,7 +98,7 @@ class WindowLearner(RobustTransformer):
             encoder = self._train(encoder, rows, _STEPS_PER_WINDOW, 0.0, seed).encoder
         self._adopt(encoder)
         self._window = self._window._replace(rows=rows, past=past)
-        self._rows, self._seen, self._offset, self._stale = None, None, 0.0, True
+        self._rows, self._stale = None, True
 
     def _seen_lately(self) -> Array | None:
         return self._window.rows.X
