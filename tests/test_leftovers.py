@@ -18,7 +18,7 @@ from unmingle import store
 from unmingle.media import open_writer
 import numpy as np
 os.chdir(sys.argv[1])
-with store.write_atomically("model.safetensors") as aside:
+with store.write_atomically("model.safetensors") as temporary:
     for name in ("film.mp4", "film.npz", "film"):
         open_writer(name).write(np.zeros((16, 16), np.uint8))
     open("film/.frame_000002.png.partial", "w").close()
@@ -39,8 +39,8 @@ def killed(tmp_path):
     """A folder in which a run was killed."""
     done = subprocess.run([sys.executable, "-c", KILLED, tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == -9, done.stderr
-    (aside,) = tmp_path.glob(".unmingle-*.safetensors")
-    left = {".film.mp4.partial", ".film.npz.partial", ".film.npz.rows", "film", aside.name}
+    (temporary,) = tmp_path.glob(".unmingle-*.safetensors")
+    left = {".film.mp4.partial", ".film.npz.partial", ".film.npz.rows", "film", temporary.name}
     assert set(os.listdir(tmp_path)) == left
     return tmp_path
 
@@ -93,7 +93,7 @@ def test_two_runs_do_not_write_one_film(tmp_path, name):
     assert again.exists()
 
 
-def test_a_file_that_is_removed_before_it_is_locked_is_made_anew(tmp_path, monkeypatch):
+def test_a_file_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
     path, lock = tmp_path / "temporary", _atomic_files._lock
 
     def removed_first(descriptor):

@@ -227,8 +227,9 @@ def check_mask(mask: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":
 def check_positive(value: Any, name: str, *, zero: bool = False) -> float:
     """Return a finite positive number, or say what is wrong with it."""
     wanted = "at least 0" if zero else "above 0"
+    plain = value.item() if hasattr(value, "item") else value  # float32 would be compared with the largest as inf
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not (0 <= value <= sys.float_info.max) or (value == 0 and not zero):
+    if not number or not (0 <= plain <= sys.float_info.max) or (plain == 0 and not zero):
         raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.")
     return float(value)
 

@@ -189,7 +189,7 @@ def test_a_part_that_comes_late_is_opened():
     assert subspace_angle(tracker.learnt.components, new[None]) < 10
 
 
-def test_a_feature_that_went_up_is_learnt_anew():
+def test_a_feature_that_went_up_is_learnt_again():
     """From one sample to the next some sensors read three times as much: for each sample alone, outliers."""
     X, truth, _ = nonnegative_rows(2500)
     for rows in (X, truth):

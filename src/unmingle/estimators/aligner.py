@@ -48,13 +48,13 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator
         this shape, too; one of both may be -1, for as many pixels as there are. If they have fewer than 8 pixels along
         an axis, they are not moved.
     n_components : int
-        At most so many components.
+        Largest number of components.
     rank_penalty, outlier_penalty : float or "auto"
         Larger: lower rank, and fewer outliers. "auto": 0.01 of white for outliers, and the root of the number of pixels
         in the frame times that for the rank.
     n_starts : int
-        New images are searched for from so many places along each axis, on a square grid round the start that is two
-        pixels of the coarsest level wide in each mesh, and the best goes on. 3 or 5 for large displacements.
+        New images are searched for from this number of places along each axis, on a square grid round the start that is
+        two pixels of the coarsest level wide in each mesh, and the best goes on. 3 or 5 for large displacements.
     forgetting : float in (0, 1]
         What every image of `partial_fit` multiplies the weight of all earlier ones by.
 

@@ -28,7 +28,7 @@ class OnlineRobustPCA(StreamTransformer):
     Parameters
     ----------
     n_components : int, optional
-        At most so many components; None for as many as the first samples ask for.
+        Largest number of components; None for as many as the first samples ask for.
     rank_penalty : float or "auto"
         Larger: lower rank. "auto" is sigma (sqrt m + sqrt w), with sigma the noise level, which follows the stream, and
         w the effective number of samples in the window.
@@ -49,8 +49,8 @@ class OnlineRobustPCA(StreamTransformer):
     batch_size : int
         Samples encoded with the same components; larger is faster, smaller follows faster.
     contamination : float or "auto"
-        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
-        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
+        Share of bad rows in the training data, at most a half: `predict` finds this share of them. "auto": it takes one
+        ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD; None is the seed 0.
 

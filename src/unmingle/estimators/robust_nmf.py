@@ -51,7 +51,7 @@ class RobustNMF(RobustTransformer):
     Parameters
     ----------
     n_components : int, optional
-        At most so many components, and not more than samples or features unless ``init`` is an array; None for as
+        Largest number of components, and not more than samples or features unless ``init`` is an array; None for as
         many as `unmingle.decompose` finds, if with the penalties that are given.
     rank_penalty : float or "auto"
         Larger: fewer and smaller components. "auto" is sigma (sqrt m + sqrt n) / 2 with sigma the noise level found in
@@ -71,8 +71,8 @@ class RobustNMF(RobustTransformer):
     max_iter : int
         Iterations after which to stop, with a ConvergenceWarning.
     contamination : float or "auto"
-        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
-        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
+        Share of bad rows in the training data, at most a half: `predict` finds this share of them. "auto": it takes one
+        ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD, or makes the random start; None is the seed 0.
 
@@ -186,7 +186,7 @@ class RobustNMF(RobustTransformer):
         y : ignored
             Not used.
         callback : callable, optional
-            Told of the progress; see `unmingle.decompose`.
+            Called with the progress; see `unmingle.decompose`.
         """
         given = self._checked_parameters()
         tol, max_iter = given["tol"], given["max_iter"]

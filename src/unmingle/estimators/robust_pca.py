@@ -33,7 +33,7 @@ class RobustPCA(RobustTransformer):
     Parameters
     ----------
     n_components : int, optional
-        At most so many components; None for as many as the data ask for.
+        Largest number of components; None for as many as the data ask for.
     rank_penalty : float or "auto"
         Larger: lower rank. "auto" is about sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
     outlier_penalty : float, array of shape (n_features,), or "auto"
@@ -52,8 +52,8 @@ class RobustPCA(RobustTransformer):
     max_iter : int
         Iterations after which to stop, with a ConvergenceWarning.
     contamination : float or "auto"
-        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
-        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
+        Share of bad rows in the training data, at most a half: `predict` finds this share of them. "auto": it takes one
+        ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD; None is the seed 0.
 
@@ -167,7 +167,7 @@ class RobustPCA(RobustTransformer):
         y : ignored
             Not used.
         callback : callable, optional
-            Told of the progress; see `unmingle.decompose`.
+            Called with the progress; see `unmingle.decompose`.
         """
         check_choice(self.solver, "solver", ("alternating", "proximal"))
         self._checked_parameters()

@@ -97,7 +97,7 @@ class RowModel:
         some = _evenly_spaced(*X.shape)
         X, codes = X[some].astype(np.float64), codes[some].astype(np.float64)
         largest = np.max(np.abs(X), where=~np.isnan(X), initial=0.0) or 1.0
-        scale = largest * column_scales(X / largest)
+        scale = np.asarray(largest * column_scales(X / largest), np.float64)
         x = _in_scale(X, scale)
         model, near = _first_model(x, scale, codes, components.astype(np.float64))
         known = np.maximum(np.mean(~np.isnan(x), axis=0), 1 / len(x))
@@ -202,7 +202,7 @@ def _in_scale(X: Array, scale: Array) -> Array:
         return np.clip(X / scale, -CELLS.largest, CELLS.largest)
 
 
-def _first_model(x: Array, scale: Array, codes: Array, components: Array) -> tuple[RowModel, Array]:
+def _first_model(x: Array, scale: Float64Array, codes: Array, components: Array) -> tuple[RowModel, Array]:
     """A model from the robust low-rank part, and rows to learn from: cells far from that part are cut, gaps filled."""
     middle = np.median(codes, axis=0)
     spread = NORMAL_MAD * np.median(np.abs(codes - middle), axis=0)

@@ -150,7 +150,7 @@ class StreamTransformer(RobustTransformer):
             X = np.reshape(X, (1, -1))
         learnt = copy(self)  # all that it holds are values, so what fails leaves self as it was
         learnt._follow(X)
-        vars(self).update(vars(learnt))
+        self.__dict__.update(vars(learnt))
         return self
 
     def _follow(self, X: Any) -> None:

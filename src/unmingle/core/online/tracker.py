@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import sqrt
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -167,7 +167,7 @@ class Tracker:
     n_jumps: Annotated[int, Count()] = 0
 
     @classmethod
-    def fresh(cls, settings: TrackerSettings, n_features: int, dtype: Any, rng: np.random.Generator) -> Self:
+    def fresh(cls, settings: TrackerSettings, n_features: int, dtype: Any, rng: np.random.Generator) -> "Tracker":
         """A tracker that has seen nothing."""
         dictionary = Dictionary.empty(n_features, dtype, settings.dictionary_step)
         state = dict(rng.bit_generator.state)
@@ -183,7 +183,7 @@ class Tracker:
         n_seen: int,
         units: Units,
         noise: tuple[float, float],
-    ) -> Self:
+    ) -> "Tracker":
         """A tracker that goes on from samples summed up elsewhere; ``noise`` is the level and its floor."""
         fresh = cls.fresh(settings, components.shape[1], components.dtype, rng)
         dictionary = fresh.dictionary.replaced_by(components, statistics)
@@ -249,7 +249,7 @@ class Tracker:
         """Those of all numbers; as long as there are none, those of the data."""
         return self.units or Units()
 
-    def learn(self, X: Array) -> Self:
+    def learn(self, X: Array) -> "Tracker":
         """The tracker after a batch of samples, in their order."""
         n_seen = self.n_seen + len(X)
         X = without_empty_rows(X)
@@ -262,11 +262,11 @@ class Tracker:
             tracker, X = _wait(tracker, X)
         return _follow(tracker, X) if len(X) else tracker
 
-    def settled(self) -> Self:
+    def settled(self) -> "Tracker":
         """With a solution for all samples of the start that have come, few as they may be."""
         return _solve_waiting(self) if self.starting and len(self.waiting) > self.solved_at else self
 
-    def with_settings(self, settings: TrackerSettings) -> Self:
+    def with_settings(self, settings: TrackerSettings) -> "Tracker":
         """The same state, to go on from with other settings."""
         return replace(self, settings=settings, dictionary=self.dictionary.with_steps(settings.dictionary_step))
 
@@ -276,7 +276,7 @@ class Tracker:
         rng.bit_generator.state = self.random_state
         return rng
 
-    def with_generator(self, rng: np.random.Generator) -> Self:
+    def with_generator(self, rng: np.random.Generator) -> "Tracker":
         """With random numbers from where this generator is."""
         return replace(self, random_state=dict(rng.bit_generator.state))
 
@@ -285,7 +285,7 @@ class Tracker:
         return to_store(self)
 
     @classmethod
-    def _from_store(cls, content: dict[str, Any], settings: TrackerSettings) -> Self:
+    def _from_store(cls, content: dict[str, Any], settings: TrackerSettings) -> "Tracker":
         """What `_to_store` gave, brought back to life with settings, which are stored elsewhere."""
         tracker = from_store(cls, content, settings=settings)
         noise = tracker.noise
