@@ -20,8 +20,8 @@ from .._validation import as_floats, check_count, generator, given_penalties, wi
 from ..core.iterate import Callback, Progress
 from ..core.online.tracker import TRACKER, Tracker, TrackerSettings
 from .base import FITTED, FORGETTING, GIVEN, RobustTransformer
-from .batches import RecentRows, batches, first_row, in_memory
 from .distributed_protocol import PassRequest, PassResult
+from .row_sources import RecentRows, batches, first_row, in_memory
 
 STREAM_GIVEN: Mapping[str, Rule] = {
     **GIVEN,
