@@ -39,6 +39,8 @@ def state_of(model):
     def plain(value):
         if isinstance(value, Encoder):
             return [plain(part) for part in (value._to_store(), value.layers)]
+        if hasattr(value, "__dataclass_fields__"):
+            return plain(vars(value))
         if isinstance(value, dict):
             return {name: plain(part) for name, part in value.items()}
         if isinstance(value, tuple | list):

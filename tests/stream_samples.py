@@ -31,3 +31,11 @@ def nonnegative_rows(n, m=60, rank=3, **options):
 def noise_penalties(X):
     """The penalties that a stream has for the noise level of X, for estimators of one matrix."""
     return from_noise(noise_level(X, np.random.default_rng(0)), *X.shape)._asdict()
+
+
+def leaves(content, place=""):
+    """All values and arrays of a tree, by their places."""
+    found = {}
+    for name, value in content.items():
+        found |= leaves(value, f"{place}{name}.") if isinstance(value, dict) else {f"{place}{name}": value}
+    return found

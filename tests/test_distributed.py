@@ -19,7 +19,7 @@ from unmingle.core.online.statistics import Statistics, balance, direct_step
 from unmingle.core.solvers.nonnegative import nonnegative_newton
 from unmingle.core.solvers.projection import newton
 from unmingle.distributed import SharedProblem, _spread_rows, _start, summarise
-from unmingle.estimators.passes import Wanted
+from unmingle.estimators.distributed_protocol import PassRequest
 
 CHUNK = 150
 
@@ -47,7 +47,7 @@ def cluster():
 def passes_in_numpy(model, X, count):
     """The same map and reduce, written out for one machine: codes by Newton, sums, (9), balance."""
     chunks = [np.asarray(X.blocks[k]) for k in range(X.numblocks[0])]
-    problem, components, _ = _start(model.prepare_passes(_spread_rows(X, 1000)), len(X))
+    problem, components, _ = _start(model.begin_passes(_spread_rows(X, 1000)), len(X))
     lam_star, lam, unit = problem.lam_star, problem.lam, problem.units.root**2
     for _ in range(count):
         sums = Statistics.empty(*components.shape)
@@ -79,7 +79,7 @@ def parts():
 def nonnegative_passes_in_numpy(model, X, count):
     """The same for nonnegative factors: exact codes, sums, 30 passes over the atoms, and a scale for each."""
     chunks = [np.asarray(X.blocks[k]) for k in range(X.numblocks[0])]
-    problem, components, _ = _start(model.prepare_passes(_spread_rows(X, 1000)), len(X))
+    problem, components, _ = _start(model.begin_passes(_spread_rows(X, 1000)), len(X))
     lam_star, lam, unit = problem.lam_star, problem.lam, problem.units.root**2
     for _ in range(count):
         A, B = np.zeros((len(components),) * 2), np.zeros(components.shape)
@@ -314,11 +314,11 @@ def test_scale_is_a_matter_of_units(scale, made, X):
 class Subspace:
     """No estimator of the package: it has nothing but the methods that are asked for."""
 
-    def prepare_passes(self, rows):
+    def begin_passes(self, rows):
         self.asked = rows.shape
-        return Wanted(rows, 2, None, None, random_state=0)
+        return PassRequest(rows, 2, None, None, random_state=0)
 
-    def adopt_passes(self, found, rows):
+    def finish_passes(self, found, rows):
         self.found, self.given = found, rows.shape
 
     def projector(self):

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from unmingle import _aside, store
-from unmingle._aside import hold
+from unmingle import _atomic_files, store
+from unmingle._atomic_files import hold
 from unmingle.media import MediaError, open_writer
 
 FRAME = np.full((16, 16), 80, np.uint8)
@@ -18,20 +18,20 @@ from unmingle import store
 from unmingle.media import open_writer
 import numpy as np
 os.chdir(sys.argv[1])
-with store.write_atomically("model.safetensors") as aside:
+with store.write_atomically("model.safetensors") as temporary:
     for name in ("film.mp4", "film.npz", "film"):
         open_writer(name).write(np.zeros((16, 16), np.uint8))
     open("film/.frame_000002.png.partial", "w").close()
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
-pytestmark = pytest.mark.skipif(_aside.locks is None, reason="needs locks of files")
+pytestmark = pytest.mark.skipif(_atomic_files.locks is None, reason="needs locks of files")
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
     """As in a process that has not written yet."""
-    monkeypatch.setattr(_aside, "_swept", set())
+    monkeypatch.setattr(_atomic_files, "_swept", set())
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def killed(tmp_path):
     """A folder in which a run was killed."""
     done = subprocess.run([sys.executable, "-c", KILLED, tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == -9, done.stderr
-    (aside,) = tmp_path.glob(".unmingle-*.safetensors")
-    left = {".film.mp4.partial", ".film.npz.partial", ".film.npz.rows", "film", aside.name}
+    (temporary,) = tmp_path.glob(".unmingle-*.safetensors")
+    left = {".film.mp4.partial", ".film.npz.partial", ".film.npz.rows", "film", temporary.name}
     assert set(os.listdir(tmp_path)) == left
     return tmp_path
 
@@ -73,7 +73,7 @@ def test_files_of_a_run_that_goes_on_stay(tmp_path):
     store.write(tmp_path / "model.safetensors", "Thing", {}, {})
     assert held.exists()
     other.release()
-    _aside._swept.clear()
+    _atomic_files._swept.clear()
     store.write(tmp_path / "model.safetensors", "Thing", {}, {})
     assert set(os.listdir(tmp_path)) == {own.name, "model.safetensors"}
 
@@ -93,15 +93,15 @@ def test_two_runs_do_not_write_one_film(tmp_path, name):
     assert again.exists()
 
 
-def test_a_file_that_is_removed_before_it_is_locked_is_made_anew(tmp_path, monkeypatch):
-    path, lock = tmp_path / "aside", _aside._lock
+def test_a_file_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    path, lock = tmp_path / "temporary", _atomic_files._lock
 
     def removed_first(descriptor):
-        monkeypatch.setattr(_aside, "_lock", lock)
+        monkeypatch.setattr(_atomic_files, "_lock", lock)
         path.unlink()
         return lock(descriptor)
 
-    monkeypatch.setattr(_aside, "_lock", removed_first)
+    monkeypatch.setattr(_atomic_files, "_lock", removed_first)
     held = hold(path)
     assert path.exists()
     with pytest.raises(BlockingIOError):
@@ -111,7 +111,7 @@ def test_a_file_that_is_removed_before_it_is_locked_is_made_anew(tmp_path, monke
 
 
 def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(_aside, "locks", None)
+    monkeypatch.setattr(_atomic_files, "locks", None)
     left = tmp_path / ".unmingle-0123456789abcdef.csv"
     left.touch()
     store.write(tmp_path / "model.safetensors", "Thing", {}, {})

@@ -291,8 +291,8 @@ def test_load_knows_public_classes_only(path, kind):
 
 def test_failure_while_writing_leaves_the_old_file_and_no_litter(saved):
     def write_half():
-        with store.write_atomically(saved) as aside:
-            aside.write_bytes(b"half")
+        with store.write_atomically(saved) as temporary:
+            temporary.write_bytes(b"half")
             raise KeyboardInterrupt
 
     before = saved.read_bytes()
@@ -317,10 +317,10 @@ def test_failure_of_the_disc_leaves_the_old_file_and_no_litter(saved, monkeypatc
 
 def test_old_file_stays_until_the_new_one_is_whole(saved):
     before = saved.read_bytes()
-    with store.write_atomically(saved) as aside:
-        assert aside.parent == saved.parent
-        assert aside.suffix == saved.suffix
-        aside.write_bytes(b"new")
+    with store.write_atomically(saved) as temporary:
+        assert temporary.parent == saved.parent
+        assert temporary.suffix == saved.suffix
+        temporary.write_bytes(b"new")
         assert saved.read_bytes() == before
     assert saved.read_bytes() == b"new"
     assert list(saved.parent.iterdir()) == [saved]

@@ -1,4 +1,4 @@
-"""Tables with named columns, of pandas or polars, which are told apart without importing either."""
+"""Tables with named columns, of pandas or polars, which are recognised without importing either."""
 
 from typing import Any
 

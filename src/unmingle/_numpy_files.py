@@ -13,7 +13,7 @@ import numpy as np
 from ._types import AnyArray
 
 _COPIES = 3
-"""A table is read to be taken apart: so many arrays of its size must fit into memory."""
+"""A table is read to be taken apart: this number of arrays of its size must fit into memory."""
 
 
 class DamagedError(ValueError):
@@ -34,7 +34,7 @@ class ArrayHeader(NamedTuple):
 
 
 @contextmanager
-def damage_told() -> Iterator[None]:
+def damage_as_error() -> Iterator[None]:
     """Whatever NumPy and zipfile raise at a damaged file becomes a DamagedError; what the system says stays."""
     try:
         yield
@@ -48,7 +48,7 @@ def damage_told() -> Iterator[None]:
 
 def read_header(file: Any) -> ArrayHeader:
     """Read the header of an array, up to its first number."""
-    with damage_told():
+    with damage_as_error():
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         header = ArrayHeader(*read(file))
@@ -69,19 +69,19 @@ def npy_header(path: Path) -> ArrayHeader:
 def map_npy(path: Path) -> AnyArray:
     """Open the array of a .npy file without reading it."""
     npy_header(path)
-    with damage_told():
+    with damage_as_error():
         return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
 def npz_names(path: Path) -> list[str]:
     """The names of the arrays in a .npz file."""
-    with damage_told(), zipfile.ZipFile(path) as archive:
+    with damage_as_error(), zipfile.ZipFile(path) as archive:
         return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
 
 
 def npz_header(path: Path, name: str) -> ArrayHeader:
     """Read the header of one of the arrays, which must be as long as the archive says."""
-    with damage_told(), zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as file:
+    with damage_as_error(), zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as file:
         header = read_header(file)
         if header.n_bytes != archive.getinfo(f"{name}.npy").file_size - file.tell():
             raise DamagedError("An array is not as long as it should be.")
@@ -90,13 +90,13 @@ def npz_header(path: Path, name: str) -> ArrayHeader:
 
 def read_npy(path: Path) -> AnyArray:
     """Read the array of a .npy file."""
-    with damage_told(), path.open("rb") as file:
+    with damage_as_error(), path.open("rb") as file:
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def read_npz(path: Path, name: str) -> AnyArray:
     """Read one of the arrays of a .npz file."""
-    with damage_told(), zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as file:
+    with damage_as_error(), zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as file:
         return np.lib.format.read_array(file, allow_pickle=False)
 
 

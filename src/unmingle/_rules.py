@@ -151,15 +151,15 @@ class OneOf(Rule):
 
 
 class Either(Rule):
-    """What one of several rules allows."""
+    """What one of several rules allows; in words of its own where they are given."""
 
-    def __init__(self, *rules: Rule) -> None:
-        self.rules = rules
+    def __init__(self, *rules: Rule, wanted: str = "") -> None:
+        self.rules, self._wanted = rules, wanted
 
     @property
     def wanted(self) -> str:
         """The rule in a few words."""
-        return " or ".join(rule.wanted for rule in self.rules)
+        return self._wanted or " or ".join(rule.wanted for rule in self.rules)
 
     def fits(self, value: Any, sizes: Sizes) -> bool:
         """Whether a value keeps the rule."""

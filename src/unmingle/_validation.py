@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+
+    from ._types import Array, BoolArray, Float64Array
 
 
 EXTRAS = {
@@ -96,7 +97,7 @@ def is_panic(error: BaseException) -> bool:
     return type(error).__module__ == "pyo3_runtime"
 
 
-def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
+def as_floats(X: Any, name: str = "X") -> "Array":
     """Return ``X`` as an array of float32 or float64, NaN where missing, or say why that cannot be.
 
     Integers, booleans, strings of numbers and nullable columns of DataFrames become float64. No needless copy is made.
@@ -131,7 +132,7 @@ def as_floats(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     return array
 
 
-def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
+def check_matrix(X: Any, name: str = "X") -> "Array":
     """Return ``X`` as a two-dimensional C-ordered array of floats, NaN where missing, or say what is wrong."""
     import numpy as np
 
@@ -150,7 +151,7 @@ def check_matrix(X: Any, name: str = "X") -> "NDArray[np.floating[Any]]":
     return np.ascontiguousarray(array)
 
 
-def warn_of_rounding(X: "NDArray[np.floating[Any]]") -> None:
+def warn_of_rounding(X: "Array") -> None:
     """Warn of columns that vary so little beside their size that squares, in their precision, do not see it.
 
     These are columns whose median deviation is below sqrt(eps) times their median, but not 0. A column is judged by
@@ -175,7 +176,7 @@ def warn_of_rounding(X: "NDArray[np.floating[Any]]") -> None:
         )
 
 
-def within_range(answer: "NDArray[np.floating[Any]]", by: str) -> "NDArray[np.floating[Any]]":
+def within_range(answer: "Array", by: str) -> "Array":
     """Return an answer whose numbers are finite, or say that they are not."""
     import numpy as np
 
@@ -189,7 +190,7 @@ def within_range(answer: "NDArray[np.floating[Any]]", by: str) -> "NDArray[np.fl
     return answer
 
 
-def first_negative(X: "NDArray[np.floating[Any]]") -> tuple[int, int] | None:
+def first_negative(X: "Array") -> tuple[int, int] | None:
     """Row and column of the first negative entry, row by row; None if there is none."""
     import numpy as np
 
@@ -199,7 +200,7 @@ def first_negative(X: "NDArray[np.floating[Any]]") -> tuple[int, int] | None:
     return int(row), int(column)
 
 
-def refuse_negative(X: "NDArray[np.floating[Any]]", given: Any, by: str) -> None:
+def refuse_negative(X: "Array", given: Any, by: str) -> None:
     """Say where the first negative entry is, by the names of its row and column if ``given`` has such."""
     place = first_negative(X)
     if place is not None:
@@ -212,7 +213,7 @@ def refuse_negative(X: "NDArray[np.floating[Any]]", given: Any, by: str) -> None
         )
 
 
-def check_mask(mask: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":
+def check_mask(mask: Any, shape: tuple[int, ...]) -> "BoolArray":
     """Return a mask of observed entries, or say what is wrong with it."""
     import numpy as np
 
@@ -228,8 +229,9 @@ def check_mask(mask: Any, shape: tuple[int, ...]) -> "NDArray[np.bool_]":
 def check_positive(value: Any, name: str, *, zero: bool = False) -> float:
     """Return a finite positive number, or say what is wrong with it."""
     wanted = "at least 0" if zero else "above 0"
+    plain = value.item() if hasattr(value, "item") else value  # float32 would be compared with the largest as inf
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not (0 <= value <= sys.float_info.max) or (value == 0 and not zero):
+    if not number or not (0 <= plain <= sys.float_info.max) or (plain == 0 and not zero):
         raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.")
     return float(value)
 
@@ -277,7 +279,7 @@ def check_choice(value: Any, name: str, choices: "tuple[str, ...]") -> str:
     return str(value)
 
 
-def check_outlier_penalty(value: Any, n_features: int) -> "float | NDArray[np.float64]":
+def check_outlier_penalty(value: Any, n_features: int) -> "float | Float64Array":
     """Return a positive number, or a vector of them, one for each feature."""
     import numpy as np
 

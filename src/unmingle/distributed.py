@@ -33,7 +33,7 @@ from .core.online.statistics import Balanced, Statistics, balance, direct_step
 from .core.penalties import from_noise, matching_outlier_penalty, nonnegative_from_noise
 from .core.solvers.nonnegative import nonnegative_newton
 from .core.solvers.projection import newton
-from .estimators.passes import Distributable, Found, Projector, Wanted
+from .estimators.distributed_protocol import Distributable, PassRequest, PassResult, Projector
 from .kernels.matrix import huber_sums
 
 require("dask.array", "dask")
@@ -173,11 +173,11 @@ def fit(
     _check_kind(model)
     max_passes, tol = check_count(max_passes, "max_passes"), check_positive(tol, "tol")
     X = _in_rows(X)
-    wanted = model.prepare_passes(_spread_rows(X, check_count(start_size, "start_size")))
-    problem, components, noise = _start(wanted, len(X))
+    request = model.begin_passes(_spread_rows(X, check_count(start_size, "start_size")))
+    problem, components, noise = _start(request, len(X))
     passes = _passes(X, components, problem)
     result = run(passes, lambda state: state.stationarity, tol=tol, max_iter=max_passes, callback=callback)
-    model.adopt_passes(_found(result, problem, noise, len(X)), wanted.rows)
+    model.finish_passes(_found(result, problem, noise, len(X)), request.rows)
     if not result.converged:
         _warn_unfinished(result, tol)
     return model
@@ -187,7 +187,7 @@ def _check_kind(model: Any) -> None:
     if not isinstance(model, Distributable):
         raise TypeError(
             "model must be a RobustNMF, OnlineRobustNMF, RobustPCA, OnlineRobustPCA or LearnedRobustPCA, or else have "
-            f"the methods of unmingle.estimators.passes.Distributable, got a {type(model).__name__}."
+            f"the methods of unmingle.estimators.distributed_protocol.Distributable, got a {type(model).__name__}."
         )
 
 
@@ -259,28 +259,28 @@ def _spread_rows(X: Any, count: int) -> Array:
     return np.concatenate(compute(*(X.blocks[int(place)][:each] for place in chosen)))
 
 
-def _start(wanted: Wanted, n: int) -> tuple[SharedProblem, Array, tuple[float, float]]:
+def _start(request: PassRequest, n: int) -> tuple[SharedProblem, Array, tuple[float, float]]:
     """The problem for all n rows, components to start from, and the noise level with its floor; all in its units."""
-    units = Units.of(wanted.rows)
-    rows = units.to_units(wanted.rows)
+    units = Units.of(request.rows)
+    rows = units.to_units(request.rows)
     m = rows.shape[1]
-    rank_penalty, outlier_penalty = map(units.to_units, (wanted.rank_penalty, wanted.outlier_penalty))
+    rank_penalty, outlier_penalty = map(units.to_units, (request.rank_penalty, request.outlier_penalty))
     part = robust_start(
-        rows, wanted.n_components, rank_penalty, outlier_penalty, tol=1e-4, random_state=wanted.random_state,
-        nonnegative=wanted.nonnegative,
+        rows, request.n_components, rank_penalty, outlier_penalty, tol=1e-4, random_state=request.random_state,
+        nonnegative=request.nonnegative,
     )  # fmt: skip
     if part.rank == 0:
         raise ValueError("No component stands out in the rows of the start; lower rank_penalty or raise start_size.")
-    noise = noise_and_floor(part, rows, automatic=rank_penalty is None, nonnegative=wanted.nonnegative)
-    of_noise = nonnegative_from_noise if wanted.nonnegative else from_noise
-    forgetting = wanted.forgetting
+    noise = noise_and_floor(part, rows, automatic=rank_penalty is None, nonnegative=request.nonnegative)
+    of_noise = nonnegative_from_noise if request.nonnegative else from_noise
+    forgetting = request.forgetting
     window = n if forgetting == 1 else (1 - forgetting**n) / (1 - forgetting)
     lam_star = of_noise(noise[0], window, m).rank_penalty if rank_penalty is None else part.rank_penalty
-    automatic = matching_outlier_penalty(lam_star, window, m, nonnegative=wanted.nonnegative)
+    automatic = matching_outlier_penalty(lam_star, window, m, nonnegative=request.nonnegative)
     lam = np.full(m, automatic if outlier_penalty is None else part.outlier_penalty).astype(rows.dtype)
     seen = Statistics.of(part.codes, np.zeros((len(rows), 0))).forget(window / len(rows))
-    start = (scale_atoms if wanted.nonnegative else balance)(seen, part.components)
-    return SharedProblem(lam_star, lam, units, forgetting, wanted.nonnegative), start.components, noise
+    start = (scale_atoms if request.nonnegative else balance)(seen, part.components)
+    return SharedProblem(lam_star, lam, units, forgetting, request.nonnegative), start.components, noise
 
 
 def _passes(X: Any, components: Array, problem: SharedProblem) -> Iterator[Pass]:
@@ -373,11 +373,11 @@ def _sums_below(X: Array, codes: Array, components: Array, lam: Array, residual:
     return 0.5 * square + float(beyond @ lam), square
 
 
-def _found(result: Result[Pass], problem: SharedProblem, noise: tuple[float, float], n: int) -> Found:
+def _found(result: Result[Pass], problem: SharedProblem, noise: tuple[float, float], n: int) -> PassResult:
     """What the passes found: the components that are best for the codes of the last one."""
     last = result.state
     cost = last.summary.cost + 0.5 * problem.lam_star * float(np.sum(last.components**2))
-    return Found(
+    return PassResult(
         last.improved(), problem.lam_star, problem.lam, problem.units, noise, cost, last.summary.energy, n,
         result.n_iter, result.measure, result.converged,
     )  # fmt: skip

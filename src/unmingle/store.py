@@ -23,18 +23,17 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
-from ._aside import hold_new, remove_abandoned
+from ._atomic_files import hold_new, remove_abandoned
 from ._rules import MismatchError, Rule, check
-from ._tree import DEEPEST, is_deep
-from ._tree import put_together as put_together
-from ._tree import take_apart as take_apart
 from ._types import AnyArray
 from ._validation import is_missing, is_panic
 
 FORMAT_VERSION = 1
+DEEPEST = 20
+"""Tables and lists within each other, at most."""
 
 _METADATA_KEY = "unmingle"
-_ASIDE = r"\.unmingle-[0-9a-f]{16}(\..*)?"
+_TEMPORARY_NAME = r"\.unmingle-[0-9a-f]{16}(\..*)?"
 """Names of files while they are written."""
 _DTYPES = {
     "BOOL": "bool",
@@ -170,8 +169,8 @@ def write(
     description = _description(kind, FORMAT_VERSION, parameters)
     entry = json.dumps({**description, "checksum": _checksum(description, portable)})
     content = to_safetensors(portable, metadata={_METADATA_KEY: entry})
-    with write_atomically(path) as aside:
-        aside.write_bytes(content)
+    with write_atomically(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def read(path: str | PathLike[str]) -> Stored:
@@ -252,6 +251,77 @@ def restore(path: str | PathLike[str], stored: Stored, kind: type[Kind]) -> Any:
         raise StoreError(f"{path} does not hold a complete {stored.kind}{reason}.") from error
 
 
+def take_apart(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """The JSON values of a tree, and its arrays by their dotted paths.
+
+    Parameters
+    ----------
+    content : mapping of str
+        JSON values, arrays, and mappings of the same.
+
+    Raises
+    ------
+    MismatchError
+        A table that holds arrays has a dot in its name.
+    """
+    parameters: dict[str, Any] = {}
+    arrays: dict[str, AnyArray] = {}
+    for name, value in content.items():
+        if isinstance(value, np.ndarray):
+            arrays[name] = value
+        elif isinstance(value, Mapping):
+            values, parts = take_apart(value)
+            if values or not parts:
+                parameters[name] = values
+            arrays |= {f"{name}.{path}": part for path, part in parts.items()}
+            if parts and "." in name:
+                raise MismatchError(f"the table {name!r} holds arrays and has a dot in its name")
+        else:
+            parameters[name] = value
+    return parameters, arrays
+
+
+def put_together(parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The tree of which `take_apart` gave the parts.
+
+    Parameters
+    ----------
+    parameters : mapping of str
+        JSON values.
+    arrays : mapping of str to ndarray
+        Arrays by their dotted paths.
+
+    Raises
+    ------
+    MismatchError
+        An array has the place of something else.
+    """
+    content = _copied(parameters)
+    for path, array in arrays.items():
+        *tables, name = path.split(".")
+        holder: Any = content
+        for table in tables[:DEEPEST]:
+            holder = holder.setdefault(table, {}) if isinstance(holder, dict) else None
+        if len(tables) > DEEPEST or not isinstance(holder, dict) or name in holder:
+            raise MismatchError(f"{path!r:.60} is not part of it")
+        holder[name] = array
+    return content
+
+
+def _is_deep(parameters: dict[str, Any]) -> bool:
+    """Whether parameters lie deeper in each other than any that are written."""
+    level: list[Any] = [parameters]
+    for _ in range(DEEPEST):
+        level = [part for whole in level for part in (whole.values() if isinstance(whole, dict) else whole)]
+        level = [part for part in level if isinstance(part, dict | list)]
+    return bool(level)
+
+
+def _copied(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table with tables of its own, which may be added to."""
+    return {name: _copied(value) if isinstance(value, dict) else value for name, value in table.items()}
+
+
 @contextmanager
 def write_atomically(path: str | PathLike[str]) -> Iterator[Path]:
     """Give a temporary file to write, then put it in the place of `path` in one step.
@@ -275,22 +345,22 @@ def write_atomically(path: str | PathLike[str]) -> Iterator[Path]:
         The file cannot be written.
     """
     target = Path(os.path.realpath(path))
-    aside = target.with_name(f".unmingle-{secrets.token_hex(8)}{target.suffix}")
-    remove_abandoned(target.parent, _ASIDE)
+    temporary = target.with_name(f".unmingle-{secrets.token_hex(8)}{target.suffix}")
+    remove_abandoned(target.parent, _TEMPORARY_NAME)
     held = None
     try:
         if target.exists() and not target.is_file():
             raise StoreError(f"{path} cannot be written: it exists and is not a file.")
-        held = hold_new(aside)
-        yield aside
-        with aside.open("rb+") as written:
+        held = hold_new(temporary)
+        yield temporary
+        with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        os.replace(aside, target)
+        os.replace(temporary, target)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {_reason(error)}.") from error
     finally:
         with suppress(OSError):
-            aside.unlink()
+            temporary.unlink()
         if held is not None:
             held.release()
 
@@ -314,7 +384,7 @@ def _description(kind: str, version: int, parameters: Mapping[str, Any]) -> dict
         plain = json.loads(json.dumps(dict(parameters), default=_plain))
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreError(f"The parameters of a {kind} cannot be stored: {error}.") from error
-    if is_deep(plain):
+    if _is_deep(plain):
         raise StoreError(f"The parameters of a {kind} cannot be stored: they are more than {DEEPEST} levels deep.")
     return {"kind": kind, "format": version, "parameters": plain}
 
@@ -370,7 +440,7 @@ def _read_header(path: str | PathLike[str], file: Any) -> tuple[Header, str]:
             "kind": str(kind),
             "parameters": dict(parameters),
             "checksum": str(checksum),
-        } if version >= 1 and not is_deep(parameters):
+        } if version >= 1 and not _is_deep(parameters):
             return Header(kind, version, parameters, _array_infos(path, file)), checksum
         case _:
             raise StoreError(f"{path} is damaged: its header is invalid.")

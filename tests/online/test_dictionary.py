@@ -1,5 +1,7 @@
 """The dictionary of a stream: its steps solve (9), and components that are opened or dropped keep it solved."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from stream_samples import STEPS
@@ -20,10 +22,7 @@ def block(seed, n=40, q=Q):
 def made(kind):
     """A dictionary that solves (9) for a first block."""
     sums = Statistics.of(*block(0))
-    dictionary = Dictionary.empty(M, np.float64, kind)
-    dictionary.adopt(direct_step(sums, LAM_STAR), sums)
-    dictionary.begin(LAM_STAR)
-    return dictionary
+    return Dictionary.empty(M, np.float64, kind).replaced_by(direct_step(sums, LAM_STAR), sums).restarted(LAM_STAR)
 
 
 def learnt(kind, blocks=5):
@@ -31,15 +30,14 @@ def learnt(kind, blocks=5):
     for seed in range(1, blocks + 1):
         codes, cleaned = block(seed)
         sums = Statistics.of(codes, cleaned, 0.99)
-        before = dictionary.add(sums)
-        dictionary.step(before, sums, LAM_STAR)
-        dictionary.code = codes[-1]
+        dictionary = dictionary.add(sums).step(dictionary.statistics, sums, LAM_STAR)
+        dictionary = replace(dictionary, code=codes[-1])
     return dictionary
 
 
 def stationarity(dictionary):
     """How far (9) is from solved."""
-    dictionary.use("direct")
+    dictionary = dictionary.with_steps("direct")
     return dictionary.statistics.stationarity(dictionary.components, LAM_STAR)
 
 
@@ -63,7 +61,7 @@ def test_recursive_steps_alone_keep_no_sum_of_samples(kind):
 def test_balance_keeps_the_low_rank_part_of_the_last_sample(kind):
     dictionary = learnt(kind)
     before = dictionary.code @ dictionary.components
-    dictionary.balance(LAM_STAR)
+    dictionary = dictionary.balance(LAM_STAR)
     assert np.allclose(dictionary.code @ dictionary.components, before, atol=0.02 * np.abs(before).max())
     products = dictionary.components @ dictionary.components.T
     assert np.abs(products - np.diag(products.diagonal())).max() < 0.01 * products.max()
@@ -73,16 +71,16 @@ def test_balance_keeps_the_low_rank_part_of_the_last_sample(kind):
 @pytest.mark.parametrize("kind", STEPS)
 def test_balance_drops_what_faded(kind):
     dictionary = learnt(kind)
-    dictionary.open_direction(np.eye(M)[0], 1e-5)
+    dictionary = dictionary.with_direction(np.eye(M)[0], 1e-5)
     assert len(dictionary) == Q + 1
-    dictionary.balance(LAM_STAR)
+    dictionary = dictionary.balance(LAM_STAR)
     assert len(dictionary) == Q
 
 
 @pytest.mark.parametrize("kind", STEPS)
 def test_a_direction_that_is_opened_is_orthogonal_in_the_sums(kind):
     dictionary, direction = learnt(kind), np.eye(M)[0]
-    dictionary.open_direction(direction, 9.0)
+    dictionary = dictionary.with_direction(direction, 9.0)
     assert np.array_equal(dictionary.components[-1], 3.0 * direction)
     assert (dictionary.code[-1], dictionary.statistics.A[-1, -1]) == (0.0, 9.0)
     assert not dictionary.statistics.A[-1, :-1].any()
@@ -94,9 +92,7 @@ def test_a_direction_that_is_opened_is_orthogonal_in_the_sums(kind):
 def test_other_components_come_first_as_far_as_there_is_room(kind, most, size):
     dictionary, sums = learnt(kind), Statistics.of(*block(7, 20, 2))
     components = direct_step(sums, LAM_STAR)
-    dictionary.put_first(components, sums, most)
-    dictionary.begin(LAM_STAR)
-    dictionary.complete()
+    dictionary = dictionary.behind(components, sums, most).restarted(LAM_STAR).completed()
     assert len(dictionary) == size
     assert np.array_equal(dictionary.components[:2], components)
     assert dictionary.window == 20
@@ -106,13 +102,11 @@ def test_other_components_come_first_as_far_as_there_is_room(kind, most, size):
 @pytest.mark.parametrize("kind", STEPS)
 def test_units_are_a_matter_of_powers_of_two(kind):
     """Codes and components shrink by the root, and (9) stays solved."""
-    dictionary, changed = learnt(kind), learnt(kind)
-    changed.to_units(Units(4.0))
+    dictionary, changed = learnt(kind), learnt(kind).to_units(Units(4.0))
     assert np.array_equal(4 * changed.components, dictionary.components)
     assert np.array_equal(16 * changed.statistics.A, dictionary.statistics.A)
     assert changed.step_penalty == dictionary.step_penalty / 16
-    for one in (dictionary, changed):
-        one.use("direct")
+    dictionary, changed = dictionary.with_steps("direct"), changed.with_steps("direct")
     assert np.allclose(direct_step(changed.statistics, LAM_STAR / 16) * 4, direct_step(dictionary.statistics, LAM_STAR))
 
 

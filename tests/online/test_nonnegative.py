@@ -1,16 +1,17 @@
 """Nonnegative components from sums: steps against regressions written out, and a tracker that keeps all signs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import nnls
-from stream_samples import nonnegative_rows
+from stream_samples import leaves, nonnegative_rows
 
 from unmingle.core import objective
 from unmingle.core.online.dictionary import Dictionary
 from unmingle.core.online.nonnegative import nonnegative_misfit, nonnegative_step, scale_atoms
-from unmingle.core.online.settings import TrackerSettings
 from unmingle.core.online.statistics import Statistics
-from unmingle.core.online.tracker import Tracker
+from unmingle.core.online.tracker import Tracker, TrackerSettings
 from unmingle.core.solvers.nonnegative import nonnegative_newton
 from unmingle.metrics import relative_error, subspace_angle
 
@@ -79,21 +80,17 @@ def test_scaled_atoms_weigh_as_much_as_their_codes_and_the_product_stays():
 
 def made():
     sums = Statistics.of(*block(4))
-    dictionary = Dictionary.empty(M, np.float64, "nonnegative")
-    dictionary.adopt(nonnegative_step(sums, np.ones((Q, M)), LAM_STAR, passes=500), sums)
-    dictionary.begin(LAM_STAR)
-    return dictionary
+    components = nonnegative_step(sums, np.ones((Q, M)), LAM_STAR, passes=500)
+    return Dictionary.empty(M, np.float64, "nonnegative").replaced_by(components, sums).restarted(LAM_STAR)
 
 
 def test_a_dictionary_stays_solved_when_atoms_are_opened_or_put_first():
-    dictionary = made()
-    dictionary.open_direction(np.eye(M)[0], 9.0)
+    dictionary = made().with_direction(np.eye(M)[0], 9.0)
     assert len(dictionary) == Q + 1
     assert nonnegative_misfit(dictionary.statistics, dictionary.components, LAM_STAR) < 1e-9
     sums = Statistics.of(*block(5, 20))
-    dictionary.put_first(nonnegative_step(sums, np.ones((Q, M)), LAM_STAR), sums, Q + 2)
-    dictionary.begin(LAM_STAR)
-    dictionary.complete()
+    dictionary = dictionary.behind(nonnegative_step(sums, np.ones((Q, M)), LAM_STAR), sums, Q + 2)
+    dictionary = dictionary.restarted(LAM_STAR).completed()
     assert len(dictionary) == Q + 2
     assert nonnegative_misfit(dictionary.statistics, dictionary.components, LAM_STAR) < 1e-9
     assert (dictionary.components >= 0).all()
@@ -101,9 +98,8 @@ def test_a_dictionary_stays_solved_when_atoms_are_opened_or_put_first():
 
 @pytest.mark.parametrize("n_layers", [None, 3000])
 def test_codes_are_nonnegative_and_exact(n_layers):
-    dictionary, lam = made(), np.full(M, 0.8)
+    dictionary, lam = replace(made(), code=np.ones(Q)), np.full(M, 0.8)
     rows = block(6)[1]
-    dictionary.code = np.ones(Q)
     codes = dictionary.encode(rows, np.arange(len(rows)) % 2 == 0, LAM_STAR, lam, n_layers)
     signs = {"nonnegative_codes": True, "nonnegative_outliers": True}
     assert (codes == 0).any()
@@ -112,8 +108,7 @@ def test_codes_are_nonnegative_and_exact(n_layers):
 
 def test_unshrunk_codes_are_nearer_to_those_without_a_rank_penalty():
     """Also where atoms have much in common, and never on the other side of zero."""
-    dictionary, lam = made(), np.full(M, 50.0)
-    dictionary.components += 0.5
+    dictionary, lam = replace(made(), components=made().components + 0.5), np.full(M, 50.0)
     rows, cold = block(7)[1], np.zeros(60, bool)
     shrunk, free = (dictionary.encode(rows, cold, penalty, lam) for penalty in (4.0, 1e-9))
     unshrunk = dictionary.unshrunk(shrunk, 4.0)
@@ -130,7 +125,7 @@ def tracker_of(rows, **settings):
 
 def fed(tracker, rows):
     for start in range(0, len(rows), 50):
-        tracker.learn(rows[start : start + 50])
+        tracker = tracker.learn(rows[start : start + 50])
         assert (tracker.dictionary.components >= 0).all() or not tracker.dictionary.nonnegative
     return tracker
 
@@ -144,10 +139,9 @@ def stream():
 def test_what_was_stored_goes_on_as_if_nothing_had_happened(seen, stream):
     X, _, _ = stream
     tracker = tracker_of(X[:seen], n_components=3)
-    again = Tracker._from_store({**tracker._to_store(), "settings": tracker.settings})
-    for one in (tracker, again):
-        fed(one, X[seen:])
-    content, again_content = tracker._to_store(), again._to_store()
+    again = Tracker._from_store(tracker._to_store(), tracker.settings)
+    tracker, again = fed(tracker, X[seen:]), fed(again, X[seen:])
+    content, again_content = leaves(tracker._to_store()), leaves(again._to_store())
     assert all(np.array_equal(content[name], again_content[name]) for name in content)
 
 
@@ -177,7 +171,7 @@ def test_a_jump_opens_new_parts():
     after, _, basis = nonnegative_rows(300, random_state=1)
     tracker = tracker_of(before, n_components=3)
     assert tracker.n_jumps == 0
-    fed(tracker, after)
+    tracker = fed(tracker, after)
     assert tracker.n_jumps == 1
     assert subspace_angle(tracker.learnt.components, basis) < 2
 
@@ -195,7 +189,7 @@ def test_a_part_that_comes_late_is_opened():
     assert subspace_angle(tracker.learnt.components, new[None]) < 10
 
 
-def test_a_feature_that_went_up_is_learnt_anew():
+def test_a_feature_that_went_up_is_learnt_again():
     """From one sample to the next some sensors read three times as much: for each sample alone, outliers."""
     X, truth, _ = nonnegative_rows(2500)
     for rows in (X, truth):

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle import report
 from unmingle.alignment.learning import align_new, split_without_search
+from unmingle.report import pictures as page_pictures
+from unmingle.report.pieces import figure, heading, page, paragraph, table
 
 from ._data import FacesApart, shifted
 from ._gradients import WITHOUT_TORCH
@@ -41,10 +42,10 @@ def figure_of(faces: FacesApart) -> str:
             low_rank, outliers = parts.low_rank[number], parts.outliers[number]
             name = f"{title} {number + 1}, cost {parts.cost[number]:.2f}"
             pictures = (low_rank + outliers, low_rank, 0.5 + outliers)
-            columns[name] = [report.image(picture, name) for picture in pictures]
-    sheet = report.picture_rows(columns, ["rebuilt, Us + o", "low rank, Us", "outliers, o"])
+            columns[name] = [page_pictures.image(picture, name) for picture in pictures]
+    sheet = page_pictures.picture_rows(columns, ["rebuilt, Us + o", "low rank, Us", "outliers, o"])
     caption = f"{faces.name}: as they are, shifted by {SHIFT[0]:g} and {SHIFT[1]:g} pixels, and aligned again."
-    return report.figure(sheet, caption)
+    return figure(sheet, caption)
 
 
 def alignment_page(result: Mapping[str, Any], figures: Sequence[str]) -> str:
@@ -61,7 +62,7 @@ def alignment_page(result: Mapping[str, Any], figures: Sequence[str]) -> str:
 
     parts = [
         "<h1>Faces that are not aligned</h1>",
-        report.paragraph(
+        paragraph(
             "Faces are shifted by up to 3 pixels along each axis, or otherwise changed, and found again with a model "
             "of other faces. An error is answer(changed) - answer(as it was) - change, each method by its own answers.",
             "lead",
@@ -69,11 +70,11 @@ def alignment_page(result: Mapping[str, Any], figures: Sequence[str]) -> str:
         *figures,
     ]
     if not result["opencv"]:
-        parts.append(report.paragraph(WITHOUT_OPENCV))
+        parts.append(paragraph(WITHOUT_OPENCV))
     if not result["torch"]:
-        parts.append(report.paragraph(WITHOUT_TORCH))
+        parts.append(paragraph(WITHOUT_TORCH))
     for head, rows in tables(result):
-        parts += [report.heading(head[0]), report.table(head, rows, chosen=0 if "error" in head[1] else -1)]
+        parts += [heading(head[0]), table(head, rows, chosen=0 if "error" in head[1] else -1)]
     if result["shaking"]:
-        parts.append(report.paragraph(SHAKING))
-    return report.page("Faces that are not aligned", *parts, report.paragraph("Made by: python -m lab alignment"))
+        parts.append(paragraph(SHAKING))
+    return page("Faces that are not aligned", *parts, paragraph("Made by: python -m lab alignment"))

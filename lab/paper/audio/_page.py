@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unmingle import report
+from unmingle.report.pieces import facts, figure, heading, page, paragraph, table
 
 from ..results import Table
 from ._hearing import VARIANTS
@@ -37,31 +37,29 @@ def audio_page(result: Mapping[str, Any]) -> str:
     head, rows = main_rows(result)
     parts = [
         "<h1>Voice and music</h1>",
-        report.paragraph(
+        paragraph(
             "How well each method tells voice from music: Table 2 of the paper, on "
             f"{settings['test']} clips of {len(settings['singers'])} singers whom no method has heard, mixed at 0 dB.",
             "lead",
         ),
-        report.paragraph("Made by: python -m lab audio"),
-        *([report.paragraph(result["remark"])] if result["remark"] else []),
-        report.figure(report.table(head, rows, chosen=-1), _MEANING),
-        report.heading("Beside the paper"),
-        report.figure(
-            report.table(*_paper_rows(result), chosen=-1), f"Ours: {settings['test']} clips. {_OF_THE_PAPER}"
-        ),
-        report.heading("All masks"),
-        report.figure(report.table(*_mask_rows(result), chosen=-1), _MASKS),
-        report.heading("Spread over the clips"),
-        report.figure(report.table(*_spread_rows(result), chosen=-1), f"NSDR of the voice, mask: {MAIN}."),
-        report.heading("Singers"),
-        report.figure(report.table(*_singer_rows(result), chosen=-1), f"GNSDR of the voice by singer, mask: {MAIN}."),
-        report.heading("The exact row"),
-        report.figure(report.table(*verdict_rows(result), chosen=-1), _EXACTNESS),
-        report.heading("How it was done"),
-        report.facts({name: ROWS[name].settings for name in result["rows"] if name in ROWS} | _PROTOCOL),
-        report.paragraph(_learning(settings)),
+        paragraph("Made by: python -m lab audio"),
+        *([paragraph(result["remark"])] if result["remark"] else []),
+        figure(table(head, rows, chosen=-1), _MEANING),
+        heading("Beside the paper"),
+        figure(table(*_paper_rows(result), chosen=-1), f"Ours: {settings['test']} clips. {_OF_THE_PAPER}"),
+        heading("All masks"),
+        figure(table(*_mask_rows(result), chosen=-1), _MASKS),
+        heading("Spread over the clips"),
+        figure(table(*_spread_rows(result), chosen=-1), f"NSDR of the voice, mask: {MAIN}."),
+        heading("Singers"),
+        figure(table(*_singer_rows(result), chosen=-1), f"GNSDR of the voice by singer, mask: {MAIN}."),
+        heading("The exact row"),
+        figure(table(*verdict_rows(result), chosen=-1), _EXACTNESS),
+        heading("How it was done"),
+        facts({name: ROWS[name].settings for name in result["rows"] if name in ROWS} | _PROTOCOL),
+        paragraph(_learning(settings)),
     ]
-    return report.page("Voice and music", *parts)
+    return page("Voice and music", *parts)
 
 
 _MEANING = (

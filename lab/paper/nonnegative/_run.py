@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from unmingle import report
 from unmingle.core.encoder.answers import exact_answer
 from unmingle.core.encoder.encoder import Encoder
 from unmingle.core.iterate import Callback, Progress
@@ -15,6 +14,7 @@ from unmingle.core.iterate import run as draw
 from unmingle.core.linalg.units import Units
 from unmingle.core.objective import nonnegative_stationarity
 from unmingle.core.solvers.nmf import Factors, nmf_iterates
+from unmingle.report.pieces import figure, heading, page, paragraph, table
 
 from ..results import Table, write_text
 from ._data import NonnegativeCase, read_cases
@@ -120,17 +120,15 @@ def _page(result: Mapping[str, Any]) -> str:
     settings = result["settings"]
     parts = [
         "<h1>Encoders of nonnegative data</h1>",
-        report.paragraph(
+        paragraph(
             f"Mean cost of samples that were not trained on, {settings['layers']} layers, at most {settings['steps']} "
             f"steps of size {settings['step_size']}. Above exact is the share by which it exceeds the mean cost of the "
             "exact answers for the same components; the gap is what an encoder itself can tell of that share, a bound. "
             f"Made by: python -m lab nonnegative --max-steps {settings['steps']}",
             "lead",
         ),
-        report.heading("All splits"),
-        report.table(
-            ["data", "encoder", "above exact"], [[*row[:2], row[3]] for row in _together(result["cases"])], -1
-        ),
+        heading("All splits"),
+        table(["data", "encoder", "above exact"], [[*row[:2], row[3]] for row in _together(result["cases"])], -1),
     ]
     for name, case in result["cases"].items():
         caption = (
@@ -138,5 +136,5 @@ def _page(result: Mapping[str, Any]) -> str:
             f"{case['n_components']} components; condition number of U'U + lam_* I: {case['condition']:.0f}."
         )
         rows = [row[1:] for row in _rows(name, case)]
-        parts += [report.heading(name), report.figure(report.table(HEAD[1:], rows, 1), caption)]
-    return report.page("Encoders of nonnegative data", *parts)
+        parts += [heading(name), figure(table(HEAD[1:], rows, 1), caption)]
+    return page("Encoders of nonnegative data", *parts)

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle import report
+from unmingle.report import pieces
+from unmingle.report.pictures import film_strip, image, picture_rows, png, titled_sheet
+from unmingle.report.plots import WHOLE, Axis, Series, curves
 
 from ._findings import Strip, VideoFindings
 from ._hall import Hall
@@ -32,21 +34,21 @@ def video_page(findings: VideoFindings) -> str:
     figures = findings.figures
     parts = [
         "<h1>Video</h1>",
-        report.paragraph(
+        pieces.paragraph(
             "The figure of the paper on video, how near five layers come to the exact answer, masks compared with "
             "those of OpenCV, and lamps that are switched.",
             "lead",
         ),
-        report.paragraph("Made by: python -m lab video"),
+        pieces.paragraph("Made by: python -m lab video"),
     ]
-    parts += [report.paragraph(text) for text in _left_out(figures)]
+    parts += [pieces.paragraph(text) for text in _left_out(figures)]
     if findings.hall is not None:
         parts += _hall_section(findings.hall)
     parts += _mask_section(figures["masks"], findings.strips)
     parts += _worst_section(findings.worst)
     if figures["lobby"] is not None:
         parts += _lobby_section(figures["lobby"])
-    return report.page("Video", *parts)
+    return pieces.page("Video", *parts)
 
 
 def hall_png(hall: Hall) -> bytes:
@@ -57,7 +59,7 @@ def hall_png(hall: Hall) -> bytes:
     hall : Hall
         From `reproduce_video`.
     """
-    return report.png(report.titled_sheet(hall_columns(hall)))
+    return png(titled_sheet(hall_columns(hall)))
 
 
 def hall_columns(hall: Hall) -> dict[str, Sequence[Array]]:
@@ -80,29 +82,29 @@ def _hall_section(hall: Hall) -> list[str]:
     start = settings["n_train"]
     frames = range(start, start + settings["n_test"])
     lines = [
-        report.Series(name, frames, [100 * error for error in row["frames"]])
+        Series(name, frames, [100 * error for error in row["frames"]])
         for name, row in found["errors"].items()
         if "untied" not in name
     ]
-    x, y = report.Axis("frame", steps=report.WHOLE), report.Axis("error of o, %")
+    x, y = Axis("frame", steps=WHOLE), Axis("error of o, %")
     rows = [
         [name, f"{100 * row['mean']:.2f} %", f"{100 * row['largest']:.2f} %", f"{row['mean_f']:.4f}"]
         for name, row in found["errors"].items()
     ]
     rows.append(["exact", "", "", f"{found['exact']['mean_f']:.4f}"])
     return [
-        report.heading("Hall of a business building"),
-        report.figure(
-            report.film_strip(hall_columns(hall), settings["shown"]),
+        pieces.heading("Hall of a business building"),
+        pieces.figure(
+            film_strip(hall_columns(hall), settings["shown"]),
             _hall_caption(found, settings),
         ),
-        report.figure(
-            report.table(["five layers", "error of o, mean", "largest", "mean f"], rows, chosen=1),
+        pieces.figure(
+            pieces.table(["five layers", "error of o, mean", "largest", "mean f"], rows, chosen=1),
             f"||o - o*|| / ||o*||, o* exact, over the last {settings['n_test']} frames; training on the first {start}, "
             f"{settings['steps']} steps. Warm: started from the codes of the frame before, in the stream of all "
             "frames.",
         ),
-        report.figure(report.curves(lines, x=x, y=y, long=True), "Error of o, frame by frame."),
+        pieces.figure(curves(lines, x=x, y=y, long=True), "Error of o, frame by frame."),
     ]
 
 
@@ -127,33 +129,33 @@ def _mask_section(masks: Mapping[str, Any], strips: Mapping[str, Strip]) -> list
         for name, row in rows.items()
     ]  # fmt: skip
     points = [
-        report.Series(name, [rows[name]["frames_per_second"]], [rows[name]["mean_f"]], "dots")
+        Series(name, [rows[name]["frames_per_second"]], [rows[name]["mean_f"]], "dots")
         for name in IN_PLOT
         if name in rows and rows[name]["mean_f"] is not None
     ]
-    x = report.Axis("frames a second, one thread", reaches=(0.0,))
-    y = report.Axis("mean F", reaches=(0.0, 1.0))
+    x = Axis("frames a second, one thread", reaches=(0.0,))
+    y = Axis("mean F", reaches=(0.0, 1.0))
     head = ["method", *films, "mean F", f"of {REFERENCE}", "frames/s", f"times {REFERENCE}"]
     seeds = ", ".join(map(str, masks["seeds"]))
     return [
-        report.heading("Masks"),
-        report.figure(
-            report.table(head, table),
+        pieces.heading("Masks"),
+        pieces.figure(
+            pieces.table(head, table),
             f"F of the masks, from frame {masks['first_scored']} on, hits and errors summed over a film; shadows are "
             f"background. Made scenes: means over the seeds {seeds}. OpenCV's methods at their defaults, alone and "
             "with a median over 5x5 pixels; GSOC sees the grey frames as colours. Frames a second: 320x240, one "
             "thread, medians over blocks of frames in turns.",
         ),
-        report.figure(
-            report.table(*by_category(rows, films)),
+        pieces.figure(
+            pieces.table(*by_category(rows, films)),
             "By category of CDnet 2014, with the number of films: means of F, and of precision and recall.",
         ),
-        report.figure(report.curves(points, x=x, y=y, long=True), "F against speed."),
-        report.figure(
+        pieces.figure(curves(points, x=x, y=y, long=True), "F against speed."),
+        pieces.figure(
             _strips(strips), "The frame with most foreground of each film, its true mask, and what was found."
         ),
-        report.figure(
-            report.table(["method", *(f"{film}, {kind}" for film in films for kind in ("Pr", "Re"))], detail),
+        pieces.figure(
+            pieces.table(["method", *(f"{film}, {kind}" for film in films for kind in ("Pr", "Re"))], detail),
             "Precision and recall.",
         ),
     ]
@@ -169,19 +171,19 @@ def _worst_section(worst: Mapping[str, WorstFrame]) -> list[str]:
         for column, picture in (
             ("frame", one.frame / 255.0), ("background", one.background / 255.0), ("mask", one.judged)
         ):  # fmt: skip
-            columns[column].append(report.image(picture, f"{name}, {column} {one.number}"))
+            columns[column].append(image(picture, f"{name}, {column} {one.number}"))
     rows = [
         [name, str(one.number), *(f"{count:,}" for count in (one.counts.false_positives, one.counts.false_negatives))]
         for name, one in worst.items()
     ]
     return [
-        report.heading("Where it is worst"),
-        report.figure(
-            report.picture_rows(columns, labels),
+        pieces.heading("Where it is worst"),
+        pieces.figure(
+            picture_rows(columns, labels),
             "The frame of each film with most wrong pixels, at the defaults, in colour where the film has "
             "colours. White is right, orange a false alarm, blue a miss; dark grey is not scored.",
         ),
-        report.figure(report.table(["film", "frame", "false alarms, pixels", "misses, pixels"], rows), ""),
+        pieces.figure(pieces.table(["film", "frame", "false alarms, pixels", "misses, pixels"], rows), ""),
     ]
 
 
@@ -208,7 +210,7 @@ def _strips(strips: Mapping[str, Strip]) -> str:
         for name in IN_STRIPS:
             if name in strip.masks:
                 columns.setdefault(name, []).append(strip.masks[name].astype(np.float64))
-    return report.film_strip(columns, list(range(len(strips))))
+    return film_strip(columns, list(range(len(strips))))
 
 
 def _lobby_section(lobby: Mapping[str, Any]) -> list[str]:
@@ -221,19 +223,19 @@ def _lobby_section(lobby: Mapping[str, Any]) -> list[str]:
     pictures = []
     for begin, end in AROUND:
         lines = [
-            report.Series(name, range(begin, end), [100 * value for value in share[begin:end]])
+            Series(name, range(begin, end), [100 * value for value in share[begin:end]])
             for name, share in lobby["shares"].items()
             if len(share) >= end
         ]
         if lines:
-            x, y = report.Axis("frame", steps=report.WHOLE), report.Axis("pixels in the mask, %", reaches=(0.0,))
-            plot = report.curves(lines, x=x, y=y, levels={"5 %": 5.0}, long=True)
-            pictures.append(report.figure(plot, f"Frames {begin} to {end}."))
+            x, y = Axis("frame", steps=WHOLE), Axis("pixels in the mask, %", reaches=(0.0,))
+            plot = curves(lines, x=x, y=y, levels={"5 %": 5.0}, long=True)
+            pictures.append(pieces.figure(plot, f"Frames {begin} to {end}."))
     head = ["switch", "until the next", *(f"{name}{what}" for name in methods for what in ("", ", peak"))]
     return [
-        report.heading("Lamps in a lobby"),
-        report.figure(
-            report.table(head, rows, chosen=-1),
+        pieces.heading("Lamps in a lobby"),
+        pieces.figure(
+            pieces.table(head, rows, chosen=-1),
             f"Frames from a switch until the mask is below {100 * lobby['full']:.0f} % of the pixels and stays so "
             "until the next one, and its largest share; “not” where it still is above.",
         ),

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmingle import report
 from unmingle.apps.video import Stream
 from unmingle.media import Planes
 from unmingle.metrics import MaskCounts
+from unmingle.report.pictures import judged_mask
 
 from ..results import Table
 from ._data import Advance, Bytes, Film
@@ -98,8 +98,8 @@ def _wrong(counts: MaskCounts) -> int:
 
 def _judged(mask: NDArray[np.bool_], truth: NDArray[Any], film: Film) -> NDArray[np.float32]:
     if film.labels == "binary":
-        return report.judged_mask(mask, truth.astype(bool))
+        return judged_mask(mask, truth.astype(bool))
     unknown = (truth == 85) | (truth == 170)
-    judged = report.judged_mask(mask & ~unknown, truth == 255)
+    judged = judged_mask(mask & ~unknown, truth == 255)
     judged[unknown] = 0.25
     return judged

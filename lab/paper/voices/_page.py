@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from unmingle import report
+from unmingle.report.pieces import figure, heading, page, paragraph, table
 
 from ..results import Table
 from ..voice_networks import ABLATIONS, OURS, RIVALS
@@ -20,20 +20,20 @@ def voices_page(result: Mapping[str, Any]) -> str:
         From `reproduce_voices`.
     """
     settings = result["settings"]
-    return report.page(
+    return page(
         "Networks for voices",
         "<h1>Networks for voices</h1>",
-        report.paragraph(
+        paragraph(
             f"Small networks learn from {settings['clips']} clips of two singers, less those that judge them. All have "
             f"{settings['steps']} steps of 16 songs of two seconds, which are made anew for each step, the same ones "
             "for all networks of a seed.",
             "lead",
         ),
-        report.paragraph(f"Made by: python -m lab voices --max-steps {settings['steps']}"),
-        report.heading("Against a GRU"),
-        report.figure(report.table(*rival_rows(result), chosen=-1), _MEANING),
-        report.heading("Part by part"),
-        report.figure(report.table(*ablation_rows(result, OURS), chosen=-1), _ABLATION),
+        paragraph(f"Made by: python -m lab voices --max-steps {settings['steps']}"),
+        heading("Against a GRU"),
+        figure(table(*rival_rows(result), chosen=-1), _MEANING),
+        heading("Part by part"),
+        figure(table(*ablation_rows(result, OURS), chosen=-1), _ABLATION),
     )
 
 

@@ -88,8 +88,7 @@ def _show(result: Any) -> None:
 
 def _failures_of(result: Any) -> list[Exception]:
     """The parts of the work that could not be done."""
-    failures: list[Exception] = list(getattr(result, "errors", None) or getattr(result, "failures", ()))
-    return failures
+    return list(getattr(result, "errors", ()) or getattr(result, "failures", ()))
 
 
 def _end(failures: list[Exception], *, interrupted: bool) -> None:

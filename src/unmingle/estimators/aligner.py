@@ -1,20 +1,17 @@
 """`Aligner`: a robust low-rank model of images that are not aligned, and new images aligned with it."""
 
-from dataclasses import asdict, dataclass
-from os import PathLike
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import store
-from .._fields import from_store, record_of, to_store
+from .._fields import checked, rules_of
 from .._frames import is_frame, like_frame
-from .._rules import LEAST, Count, Number, Record
+from .._rules import Count, Either, Number
 from .._types import Array
-from .._validation import as_floats, check_forgetting
+from .._validation import as_floats
 from ..alignment.learning import (
     Learned,
     align_new,
@@ -27,16 +24,10 @@ from ..alignment.result import Alignment
 from ..alignment.settings import AlignmentSettings
 from ..alignment.starts import SMALLEST
 from ..core.iterate import Callback
+from .base import StoredEstimator
 
 
-@dataclass(frozen=True)
-class AlignerSettings(AlignmentSettings):
-    """The parameters of an `Aligner`, with the rules that they have in a file."""
-
-    forgetting: Annotated[float, Number(LEAST, 1.0)] = 1.0
-
-
-class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
     r"""Aligns images with each other, learns a robust low-rank model of them, and aligns new images with it.
 
     ``fit`` finds transformations T_M of the images X together with components U, codes S and outliers O (THEORY 5)::
@@ -63,13 +54,13 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         this shape, too; one of both may be -1, for as many pixels as there are. If they have fewer than 8 pixels along
         an axis, they are not moved.
     n_components : int
-        At most so many components.
+        Largest number of components.
     rank_penalty, outlier_penalty : float or "auto"
         Larger: lower rank, and fewer outliers. "auto": 0.01 of white for outliers, and the root of the number of pixels
         in the frame times that for the rank.
     n_starts : int
-        New images are searched for from so many places along each axis, on a square grid round the start that is two
-        pixels of the coarsest level wide in each mesh, and the best goes on. 3 or 5 for large displacements.
+        New images are searched for from this number of places along each axis, on a square grid round the start that is
+        two pixels of the coarsest level wide in each mesh, and the best goes on. 3 or 5 for large displacements.
     forgetting : float in (0, 1]
         What every image of `partial_fit` multiplies the weight of all earlier ones by.
 
@@ -118,9 +109,11 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (4, 1)
     """
 
-    _rules: ClassVar[Record] = Record(
-        {"init": record_of(AlignerSettings), "learned": Learned.rules(), "n_images_seen": Count()}
-    )
+    _parameter_rules: ClassVar = {
+        **rules_of(AlignmentSettings),
+        "forgetting": Either(Number(0.0, 1.0, above=True), wanted="above 0 and at most 1"),
+    }
+    _state_rules: ClassVar = {"learned": Learned.rules(), "n_images_seen": Count()}
 
     def __init__(
         self,
@@ -172,7 +165,7 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         Alignment
         """
-        check_forgetting(self.forgetting)
+        self._fading()
         images = self._images(X, reset=True)
         settings = AlignmentSettings(
             self.motion,
@@ -196,9 +189,8 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         if not hasattr(self, "n_images_seen_"):
             return self.fit(X, starts=starts)
-        forgetting = check_forgetting(self.forgetting)
         self._learned, done = learn_more(
-            self._learned, self._images(X, reset=False), starts, forgetting=forgetting, n_starts=self.n_starts
+            self._learned, self._images(X, reset=False), starts, forgetting=self._fading(), n_starts=self.n_starts
         )
         self.n_images_seen_ += int(done.ok.sum())
         return self
@@ -273,6 +265,10 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return split_without_search(self._learned, self._images(X, reset=False), starts)
 
+    def _fading(self) -> float:
+        """The parameter ``forgetting``, checked."""
+        return float(checked(self.forgetting, "forgetting", self._parameter_rules["forgetting"]))
+
     def _images(self, X: Any, *, reset: bool) -> Any:
         """Images as they are; rows of pixels as images of the shape that was given."""
         if not _are_rows(X):
@@ -346,36 +342,18 @@ class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_images_seen_")
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a ``.safetensors`` file; `unmingle.load` reads it back.
-
-        Parameters
-        ----------
-        path : path
-            Where to; an existing file is replaced once the new one is complete.
-        """
-        check_is_fitted(self)
-        content = self._to_store()
-        store.save(path, type(self).__name__, content, self._schema(content))
-
-    def _to_store(self) -> dict[str, Any]:
-        init = self.get_params()
-        init["shape"] = None if self.shape is None else tuple(int(side) for side in self.shape)
-        return {
-            "init": to_store(AlignerSettings(**init)),
-            "learned": self._learned.to_store(),
-            "n_images_seen": self.n_images_seen_,
-        }
+    def _parameters_to_store(self) -> dict[str, Any]:
+        return {**self.get_params(), "shape": None if self.shape is None else [int(side) for side in self.shape]}
 
     @classmethod
-    def _from_store(cls, content: dict[str, Any]) -> Self:
-        model = cls(**asdict(from_store(AlignerSettings, content["init"])))
-        model._learned, model.n_images_seen_ = Learned.from_store(content["learned"]), content["n_images_seen"]
-        return model
+    def _parameters_from_store(cls, stored: dict[str, Any]) -> dict[str, Any]:
+        return {**stored, "shape": None if stored["shape"] is None else tuple(stored["shape"])}
 
-    @classmethod
-    def _schema(cls, content: Any) -> Record:
-        return cls._rules
+    def _state_to_store(self) -> dict[str, Any]:
+        return {"learned": self._learned.to_store(), "n_images_seen": self.n_images_seen_}
+
+    def _state_from_store(self, content: dict[str, Any]) -> None:
+        self._learned, self.n_images_seen_ = Learned.from_store(content["learned"]), content["n_images_seen"]
 
 
 def _are_rows(X: Any) -> bool:

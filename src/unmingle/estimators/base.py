@@ -1,6 +1,11 @@
-"""What all estimators share: robust projection of samples onto learnt components, and files."""
+"""What all estimators share: rules of their parameters, files, and robust projection of samples onto components.
+
+An estimator says in its own file what its parameters, its fitted attributes and its state may be, each in a table of
+rules. From these follow what ``fit`` checks, what a file must hold, and how it is written and read.
+"""
 
 import warnings
+from collections.abc import Mapping
 from numbers import Integral
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -12,8 +17,25 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import store
+from .._fields import checked, record_of
 from .._frames import is_frame, like_frame
-from .._rules import Record
+from .._rules import (
+    FLOATS,
+    LEAST,
+    POSITIVE,
+    ArrayOf,
+    Count,
+    Each,
+    Either,
+    Flag,
+    Number,
+    OneOf,
+    Record,
+    Rule,
+    Size,
+    Text,
+    maybe,
+)
 from .._threads import limit_blas_threads
 from .._types import Array
 from .._validation import as_floats, check_matrix, given_penalties, refuse_negative, warn_of_rounding, within_range
@@ -25,17 +47,119 @@ from ..core.iterate import run
 from ..core.linalg.units import Units
 from ..core.solvers.nonnegative import nonnegative_newton
 from ..core.solvers.projection import newton
-from .detector import RowDetector
-from .passes import Projector, Wanted
+from .detector import CONTAMINATION, OrdinaryRows, RowDetector
+from .distributed_protocol import PassRequest, Projector
+
+PER_FEATURE = ArrayOf(FLOATS, "m", low=LEAST)
+PENALTY = Either(OneOf("auto"), POSITIVE)
+OPTIONAL_COUNT = Either(OneOf(None), Count(1), wanted=Count(1).wanted)
+FORGETTING = Either(OneOf("auto"), Number(0.0, 1.0, above=True), wanted="above 0 and at most 1, or 'auto'")
+GIVEN: Mapping[str, Rule] = {
+    "n_components": OPTIONAL_COUNT,
+    "rank_penalty": PENALTY,
+    "outlier_penalty": Either(OneOf("auto"), POSITIVE, PER_FEATURE),
+    "contamination": CONTAMINATION,
+    "random_state": maybe(Count(0, 2**1024)),
+}
+"""Parameters of all estimators of rows."""
+OF_TABLES: Mapping[str, Rule] = {"scale": maybe(OneOf("columns")), "debias": Flag()}
+"""Parameters of those that know the whole table."""
+FITTED: Mapping[str, Rule] = {
+    "components_": ArrayOf(FLOATS, "q", "m"),
+    "n_components_": Size("q"),
+    "n_features_in_": Size("m"),
+    "outlier_penalty_": Either(POSITIVE, PER_FEATURE),
+    "rank_penalty_": POSITIVE,
+}
+"""Attributes of all of them."""
+NONNEGATIVE_COMPONENTS = ArrayOf(FLOATS, "q", "m", low=0.0)
+_RELATIVE = 1e30
+"""What numbers in units of their own are at most."""
+_CELLS = Record(
+    {
+        "components": ArrayOf(("float64",), "atoms of cells", "m"),
+        "noise": ArrayOf(("float64",), "m", low=LEAST),
+        "centre": ArrayOf(("float64",), "atoms of cells", low=-_RELATIVE, high=_RELATIVE),
+        "degrees": ArrayOf(("float64",), "m", low=1.0, high=_RELATIVE),
+        "widths": ArrayOf(("float64",), "m", low=1 / _RELATIVE, high=_RELATIVE),
+    }
+)
+_IF_KNOWN: Mapping[str, Rule] = {
+    "feature_names_in_": Record({"names": Each(Text(), Size("m"))}),
+    "rows_": record_of(OrdinaryRows),
+    "column_scale_": PER_FEATURE,
+    "cells_": _CELLS,
+}
+"""Attributes that a file holds of a model that has them: what is known of columns, rows and cells."""
+_CHECKED_WITH_THE_DATA = ("rank_penalty", "outlier_penalty", "init", "random_state")
+"""Parameters that ``fit`` checks where it uses them: there may be one for each feature, or they may be objects."""
 
 
-class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, TransformerMixin, BaseEstimator):
+class StoredEstimator(BaseEstimator):
+    """An estimator that checks its parameters and goes to a file and back by the rules that it declares."""
+
+    _parameter_rules: ClassVar[Mapping[str, Rule]]
+    """What each parameter may be, also in a file."""
+    _state_rules: ClassVar[Mapping[str, Rule]] = {}
+    """What a file holds beside the parameters."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a ``.safetensors`` file; `unmingle.load` reads it back.
+
+        Parameters
+        ----------
+        path : path
+            Where to; an existing file is replaced once the new one is complete.
+        """
+        check_is_fitted(self)
+        content = self._to_store()
+        store.save(path, type(self).__name__, content, self._schema(content))
+
+    def _checked_parameters(self) -> dict[str, Any]:
+        """The parameters as plain values, or one sentence that says what is wrong with the first that is."""
+        rules = {name: rule for name, rule in self._parameter_rules.items() if name not in _CHECKED_WITH_THE_DATA}
+        return {name: checked(getattr(self, name), name, rule) for name, rule in rules.items()}
+
+    def _to_store(self) -> dict[str, Any]:
+        return {"init": self._parameters_to_store(), **self._state_to_store()}
+
+    @classmethod
+    def _from_store(cls, content: dict[str, Any]) -> Self:
+        model = cls(**cls._parameters_from_store(content["init"]))
+        model._state_from_store(content)
+        return model
+
+    @classmethod
+    def _schema(cls, content: Any) -> Record:
+        return Record({"init": Record(cls._parameter_rules), **cls._state_rules})
+
+    def _parameters_to_store(self) -> dict[str, Any]:
+        """The parameters as a file holds them: a generator of random numbers is none that could be repeated."""
+        given = self.get_params()
+        for name, value in given.items():
+            if name == "random_state":
+                given[name] = int(value) if isinstance(value, Integral) else None
+            elif not isinstance(value, str) and np.ndim(value):
+                given[name] = np.asarray(value, dtype=np.float64)
+        return given
+
+    @classmethod
+    def _parameters_from_store(cls, stored: dict[str, Any]) -> dict[str, Any]:
+        return stored
+
+    def _state_to_store(self) -> dict[str, Any]:
+        """What a file holds beside the parameters."""
+        return {}
+
+    def _state_from_store(self, content: dict[str, Any]) -> None:
+        """Take back what `_state_to_store` gave."""
+
+
+class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, TransformerMixin, StoredEstimator):
     """Robust projection (5) onto ``components_`` with ``rank_penalty_`` and ``outlier_penalty_``, however learnt."""
 
-    _learnt: ClassVar[tuple[str, ...]]
-    """Attributes that a file of the estimator must hold."""
-    _rules: ClassVar[Record]
-    """What they, and all else in a file, must be."""
+    _attribute_rules: ClassVar[Mapping[str, Rule]]
+    """What each fitted attribute may be; a file must hold them all."""
     nonnegative: ClassVar[bool] = False
     """Whether data, components, codes and outliers have no negative entries."""
     column_scale_: Array | None = None
@@ -163,23 +287,13 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
             deviation = np.abs(data - self._low_rank(self._project(data)[0]))
         return -float(np.mean(deviation, where=~np.isnan(data))) if not np.isnan(data).all() else 0.0
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a ``.safetensors`` file; `unmingle.load` reads it back.
+    @classmethod
+    def _schema(cls, content: Any) -> Record:
+        record = super()._schema(content)
+        return Record({**record.rules, "fitted": Record(cls._attribute_rules, _IF_KNOWN)})
 
-        Parameters
-        ----------
-        path : path
-            Where to; an existing file is replaced once the new one is complete.
-        """
-        check_is_fitted(self)
-        content = self._to_store()
-        store.save(path, type(self).__name__, content, self._schema(content))
-
-    def _to_store(self) -> dict[str, Any]:
-        init, fitted = self.get_params(), {name: getattr(self, name) for name in self._learnt}
-        if np.ndim(self.outlier_penalty):
-            init["outlier_penalty"] = np.asarray(self.outlier_penalty, dtype=np.float64)
-        init["random_state"] = int(self.random_state) if isinstance(self.random_state, Integral) else None
+    def _state_to_store(self) -> dict[str, Any]:
+        fitted = {name: getattr(self, name) for name in self._attribute_rules}
         if hasattr(self, "feature_names_in_"):
             fitted["feature_names_in_"] = {"names": self.feature_names_in_.tolist()}
         if self.column_scale_ is not None:
@@ -192,38 +306,24 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
                 "degrees": self.cells_.laws.degrees,
                 "widths": self.cells_.laws.widths,
             }
-        return {"init": init, "fitted": {**fitted, **self._rows_to_store()}, **self._state_to_store()}
-
-    def _state_to_store(self) -> dict[str, Any]:
-        """What else a file holds."""
-        return {}
+        return {"fitted": {**fitted, **self._rows_to_store()}}
 
     def _state_from_store(self, content: dict[str, Any]) -> None:
-        """Take back what `_state_to_store` gave."""
-
-    @classmethod
-    def _from_store(cls, content: dict[str, Any]) -> Self:
-        model, fitted = cls(**content["init"]), dict(content["fitted"])
-        names = fitted.pop("feature_names_in_", None)
-        if names is not None:
-            model.feature_names_in_ = np.array(names["names"], dtype=object)
-        cells = fitted.pop("cells_", None)
-        if cells is not None:
+        fitted = content["fitted"]
+        if "feature_names_in_" in fitted:
+            self.feature_names_in_ = np.array(fitted["feature_names_in_"]["names"], dtype=object)
+        if "cells_" in fitted:
+            cells = fitted["cells_"]
             laws = TailLaws(cells["degrees"], cells["widths"])
-            model.cells_ = CellModel(cells["components"], cells["noise"], cells["centre"], laws, cls.nonnegative)
+            self.cells_ = CellModel(cells["components"], cells["noise"], cells["centre"], laws, self.nonnegative)
+        if "column_scale_" in fitted:
+            self.column_scale_ = fitted["column_scale_"]
         if "rows_" in fitted:
-            model._rows_from_store(fitted.pop("rows_"))
-        for name in (*cls._learnt, "column_scale_"):
-            if name in fitted:
-                setattr(model, name, fitted[name])
-        model._state_from_store(content)
-        return model
+            self._rows_from_store(fitted["rows_"])
+        for name in self._attribute_rules:
+            setattr(self, name, fitted[name])
 
-    @classmethod
-    def _schema(cls, content: Any) -> Record:
-        return cls._rules
-
-    def prepare_passes(self, rows: Any) -> Wanted:
+    def begin_passes(self, rows: Any) -> PassRequest:
         """Check parameters and the rows of the start, and say what `unmingle.distributed.fit` shall look for."""
         for name in ("scale", "debias"):
             if getattr(self, name, None):
@@ -232,22 +332,25 @@ class RobustTransformer(ClassNamePrefixFeaturesOutMixin, RowDetector, Transforme
                 )
         rows = self._validated(rows, reset=True)
         penalties = given_penalties(self.rank_penalty, self.outlier_penalty, rows.shape[1])
-        return Wanted(rows, self.n_components, *penalties, self.random_state, nonnegative=self.nonnegative)
+        return PassRequest(rows, self.n_components, *penalties, self.random_state, nonnegative=self.nonnegative)
 
     def projector(self) -> Projector:
         """What takes samples apart as the model does, for `unmingle.distributed.decompose` to send around."""
         check_is_fitted(self)
-        return Projector(self._light_copy())
+        light = self._light_copy()
+        return Projector(
+            light.n_components_, light.n_features_in_, light.nonnegative, light._project, light._decomposition
+        )
 
     def _light_copy(self) -> Self:
         """A copy with nothing but what projections need."""
         light = type(self)(**self.get_params())
-        for name in self._learnt:
+        for name in self._attribute_rules:
             setattr(light, name, getattr(self, name))
-        light._know_cells(self.column_scale_, self.cells_)
+        light._set_cells(self.column_scale_, self.cells_)
         return light
 
-    def _know_cells(self, scale: Array | None, cells: CellModel | None) -> None:
+    def _set_cells(self, scale: Array | None, cells: CellModel | None) -> None:
         """Keep scales of columns and what is known of their cells; forget those of an earlier fit."""
         for name, value in {"column_scale_": scale, "cells_": cells}.items():
             if name in vars(self):

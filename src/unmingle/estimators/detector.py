@@ -1,19 +1,45 @@
 """Estimators as detectors of bad rows, in scikit-learn's manner."""
 
-from numbers import Real
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._fields import checked, from_store, to_store
+from .._rules import Count, Either, Number, OneOf
 from .._types import Array, BoolArray
 from .._validation import check_matrix, check_positive, within_range
-from .rows import RowModel
+from .rows import RELATIVE, RowModel
 
 USUAL_RATE = 0.01
 """Share of ordinary rows that ``contamination="auto"`` lets `predict` call outliers."""
+CONTAMINATION = Either(OneOf("auto"), Number(0.0, 0.5, above=True))
+"""What the parameter of that name may be."""
+
+
+@dataclass(frozen=True, eq=False)
+class OrdinaryRows:
+    """What ordinary rows are like, and how the rows were that tell so."""
+
+    model: RowModel
+    offset: Annotated[float, Number(-(RELATIVE**3), 0.0)]
+    """Score below which a row is an outlier."""
+    described: Annotated[int, Count()]
+    """Number of the rows."""
+    smallest: Annotated[float, Number(-np.inf, np.inf)]
+    """Smallest entry in them."""
+    largest: Annotated[float, Number(-np.inf, np.inf)]
+    """Largest entry in them."""
+
+    @classmethod
+    def of(cls, X: Array, codes: Array, components: Array, share: float | None) -> Self:
+        """Describe rows, of which this share is bad; None: unknown, and less than half."""
+        model = RowModel.of(X, codes, components)
+        offset = model.threshold(USUAL_RATE) if share is None else float(np.percentile(model.score(X), 100 * share))
+        return cls(model, offset, len(X), float(np.nanmin(X, initial=np.inf)), float(np.nanmax(X, initial=-np.inf)))
 
 
 class RowDetector(OutlierMixin, BaseEstimator):
@@ -24,28 +50,24 @@ class RowDetector(OutlierMixin, BaseEstimator):
     _not_scored: ClassVar[str] = (
         "This {} does not know what ordinary rows look like; call its calibrate(X) with rows of which most are good."
     )
-    _rows: RowModel | None = None
-    _offset: float = 0.0
-    _seen: tuple[int, float, float] | None = None
-    """Rows that were described, and the smallest and largest entry in them."""
+    _rows: OrdinaryRows | None = None
     _stale: bool = False
     """Whether more was learnt since rows were described."""
 
     @property
     def offset_(self) -> float:
         """Score below which `predict` calls a row an outlier."""
-        self._row_model()
-        return self._offset
+        return self._ordinary_rows().offset
 
     @property
     def score_center_(self) -> float:
         """Median of the cube root of minus the scores of ordinary rows."""
-        return float(self._row_model().law[0])
+        return float(self._ordinary_rows().model.law[0])
 
     @property
     def score_scale_(self) -> float:
         """Robust spread of the same."""
-        return float(self._row_model().law[1])
+        return float(self._ordinary_rows().model.law[1])
 
     def score_samples(self, X: Any) -> Array:
         """How ordinary each row is: larger is more normal, as everywhere in scikit-learn.
@@ -66,7 +88,7 @@ class RowDetector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         data = self._validated(X, reset=False)
-        return within_range(self._row_model().score(data), type(self).__name__)
+        return within_range(self._ordinary_rows().model.score(data), type(self).__name__)
 
     def decision_function(self, X: Any) -> Array:
         """`score_samples` less `offset_`: below 0 for outliers.
@@ -119,7 +141,7 @@ class RowDetector(OutlierMixin, BaseEstimator):
         if rate >= 1:
             raise ValueError(f"false_alarm_rate must be below 1, got {false_alarm_rate!r}.")
         scores = self.score_samples(X)
-        return scores < self._row_model().threshold(rate)
+        return scores < self._ordinary_rows().model.threshold(rate)
 
     def calibrate(self, X: Any) -> Self:
         """Learn from rows, of which most are good, what ordinary scores are; the components stay as they are.
@@ -136,27 +158,17 @@ class RowDetector(OutlierMixin, BaseEstimator):
 
     def _calibrated(self, X: Array, codes: Array | None = None) -> Self:
         """Describe rows, whose codes may be known."""
-        share = self._contamination()
         codes = self._project(X)[0] if codes is None else codes
-        self._rows, self._stale = RowModel.of(X, codes, self._atoms(X.dtype)), False
-        self._seen = len(X), float(np.nanmin(X, initial=np.inf)), float(np.nanmax(X, initial=-np.inf))
-        if share is None:
-            self._offset = self._rows.threshold(USUAL_RATE)
-        else:
-            self._offset = float(np.percentile(self._rows.score(X), 100 * share))
+        self._rows, self._stale = OrdinaryRows.of(X, codes, self._atoms(X.dtype), self._contamination()), False
         return self
 
     def _contamination(self) -> float | None:
         """The share of bad rows in the training data, checked; None for "auto"."""
-        share = self.contamination
-        if isinstance(share, str) and share == "auto":
-            return None
-        if not isinstance(share, Real) or isinstance(share, bool) or not 0 < share <= 0.5:
-            raise ValueError(f"contamination must be 'auto' or a number above 0 and at most 0.5, got {share!r}.")
-        return float(share)
+        share = checked(self.contamination, "contamination", CONTAMINATION)
+        return None if share == "auto" else float(share)
 
-    def _row_model(self) -> RowModel:
-        """What ordinary rows are like."""
+    def _ordinary_rows(self) -> OrdinaryRows:
+        """What ordinary rows are like, as far as is known now."""
         check_is_fitted(self)
         lately = self._seen_lately() if self._stale else None
         if lately is not None and (self._rows is None or len(lately) >= 2 * self.n_components_):
@@ -171,18 +183,11 @@ class RowDetector(OutlierMixin, BaseEstimator):
 
     def _rows_to_store(self) -> dict[str, Any]:
         """What a file holds of them, if they are known."""
-        if self._rows is None and not self._stale:
-            return {}
-        rows = self._row_model()._asdict()
-        n, least, most = self._seen or (0, 0.0, 0.0)
-        return {"rows_": {**rows, "offset": self._offset, "described": n, "smallest": least, "largest": most}}
+        return {} if self._rows is None and not self._stale else {"rows_": to_store(self._ordinary_rows())}
 
     def _rows_from_store(self, content: dict[str, Any]) -> None:
-        fields = dict(content)
-        self._offset = float(fields.pop("offset"))
-        self._seen = int(fields.pop("described")), float(fields.pop("smallest")), float(fields.pop("largest"))
-        rows = RowModel(**fields)
-        if (rows.marks[:, 1] <= 0).any() or rows.law[1] <= 0:
+        rows = from_store(OrdinaryRows, content)
+        if (rows.model.marks[:, 1] <= 0).any() or rows.model.law[1] <= 0:
             raise ValueError("the spread of scores should be above 0")
         self._rows, self._stale = rows, False
 

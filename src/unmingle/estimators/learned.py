@@ -7,8 +7,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._fields import from_store, to_store
+from .._fields import checked, from_store, record_of, to_store
 from .._rollback import unchanged_on_error
+from .._rules import ArrayOf, Count, Flag, OneOf, Table, maybe
 from .._threads import limit_blas_threads
 from .._types import Array
 from .._validation import (
@@ -16,22 +17,20 @@ from .._validation import (
     check_choice,
     check_matrix,
     check_optional_count,
-    check_optional_forgetting,
     generator,
     given_penalties,
     require,
 )
 from ..core.decomposition.result import Decomposition
-from ..core.encoder.encoder import STRUCTURES, Encoder
+from ..core.encoder.encoder import ENCODER, LAYERS, STRUCTURES, Encoder
 from ..core.iterate import Callback
 from ..core.online.start import robust_start
 from ..core.online.statistics import Statistics
 from ..learn import LOSSES, Training
-from .base import RobustTransformer
+from .base import FITTED, FORGETTING, GIVEN, RobustTransformer
 from .card import card_of, has_gained, nothing_gained
-from .passes import Found, Wanted
-from .stored import LEARNED_ROBUST_PCA
-from .window import EncoderTraining, LearnedState, Rows, TrainingScale, cut
+from .distributed_protocol import PassRequest, PassResult
+from .window import STREAM_STATE, EncoderTraining, LearnedState, Rows, TrainingScale, cut
 
 _SOLVED = 1e-4
 """Tolerance of the dictionary that training starts from."""
@@ -125,17 +124,23 @@ class LearnedRobustPCA(RobustTransformer):
     """
 
     _state: LearnedState
-    _rules: ClassVar = LEARNED_ROBUST_PCA
-    _learnt: ClassVar = (
-        "card_",
-        "components_",
-        "history_",
-        "n_components_",
-        "n_features_in_",
-        "n_samples_seen_",
-        "outlier_penalty_",
-        "rank_penalty_",
-    )
+    _parameter_rules: ClassVar = {
+        **GIVEN,
+        "n_layers": LAYERS,
+        "loss": OneOf(*LOSSES),
+        "update_dictionary": Flag(),
+        "tied": Flag(),
+        "structure": OneOf(*STRUCTURES),
+        "forgetting": FORGETTING,
+        "training": maybe(record_of(Training)),
+    }
+    _attribute_rules: ClassVar = {
+        **FITTED,
+        "card_": Table(),
+        "history_": ArrayOf(("float64",), "looks", 2, low=-np.inf, high=np.inf, nan=True),
+        "n_samples_seen_": Count(),
+    }
+    _state_rules: ClassVar = {"encoder": ENCODER, "stream": STREAM_STATE}
 
     def __init__(
         self,
@@ -209,19 +214,19 @@ class LearnedRobustPCA(RobustTransformer):
         check_is_fitted(self)
         return self.encoder_.encode(self._near(self._validated(X, reset=False)))[0]
 
-    def prepare_passes(self, rows: Any) -> Wanted:
-        """As in `RobustPCA`: passes find the dictionary; the layers are trained in `adopt_passes`."""
+    def begin_passes(self, rows: Any) -> PassRequest:
+        """As in `RobustPCA`: passes find the dictionary; the layers are trained in `finish_passes`."""
         if LOSSES[check_choice(self.loss, "loss", tuple(LOSSES))].true_parts or self.update_dictionary:
             raise ValueError(
                 "distributed.fit finds the dictionary from all rows and has no true parts; "
                 "take loss='unsupervised' or 'imitation' and update_dictionary=False."
             )
-        return super().prepare_passes(rows)
+        return super().begin_passes(rows)
 
-    def adopt_passes(self, found: Found, rows: Array) -> None:
+    def finish_passes(self, result: PassResult, rows: Array) -> None:
         """Train the layers for the dictionary that passes over all rows found, for `unmingle.distributed.fit`."""
-        self._learn(Rows(rows), ProjectionProblem(found.components, found.rank_penalty, found.outlier_penalty))
-        self.n_samples_seen_ = found.n_rows
+        self._learn(Rows(rows), ProjectionProblem(result.components, result.rank_penalty, result.outlier_penalty))
+        self.n_samples_seen_ = result.n_rows
 
     def _decomposed(self, data: Array, frame: Any) -> Decomposition:
         codes, gap, outliers = self._encoded(data)
@@ -307,7 +312,8 @@ class LearnedRobustPCA(RobustTransformer):
             raise ValueError(
                 f"training must be an unmingle.learn.Training, or None for the defaults, got {training!r}."
             )
-        fading = check_optional_forgetting(self.forgetting) or 1 - 1 / training.window
+        given = checked(self.forgetting, "forgetting", FORGETTING)
+        fading = 1 - 1 / training.window if given == "auto" else float(given)
         return EncoderTraining(self.loss, training, bool(self.update_dictionary), fading)
 
     def _take_state(self, state: LearnedState, n_seen: int) -> None:
@@ -361,7 +367,7 @@ class LearnedRobustPCA(RobustTransformer):
             while len(waiting.X) >= step:
                 n_seen = self.n_samples_seen_ + step
                 self._take_state(self._state.moved_on(how, waiting.take(slice(step)), n_seen), n_seen)
-                self._rows, self._seen, self._offset, self._stale = None, None, 0.0, True
+                self._rows, self._stale = None, True
                 waiting = waiting.take(slice(step, None))
         self._state = self._state._replace(fresh=waiting)
         return self
@@ -384,21 +390,20 @@ class LearnedRobustPCA(RobustTransformer):
 
     # Files
 
-    def _to_store(self) -> dict[str, Any]:
-        content = super()._to_store()
-        content["init"]["training"] = None if self.training is None else to_store(self.training)
-        return content
+    def _parameters_to_store(self) -> dict[str, Any]:
+        training = None if self.training is None else to_store(self.training)
+        return {**super()._parameters_to_store(), "training": training}
 
     @classmethod
-    def _from_store(cls, content: dict[str, Any]) -> Self:
-        given = content["init"]["training"]
-        training = None if given is None else from_store(Training, given)
-        return super()._from_store({**content, "init": {**content["init"], "training": training}})
+    def _parameters_from_store(cls, stored: dict[str, Any]) -> dict[str, Any]:
+        training = None if stored["training"] is None else from_store(Training, stored["training"])
+        return {**stored, "training": training}
 
     def _state_to_store(self) -> dict[str, Any]:
-        return self._state.to_store()
+        return {**super()._state_to_store(), **self._state.to_store()}
 
     def _state_from_store(self, content: dict[str, Any]) -> None:
+        super()._state_from_store(content)
         self._take_state(LearnedState.from_store(content), self.n_samples_seen_)
 
 

@@ -12,8 +12,8 @@ from ..core.linalg.units import Units
 from ..core.objective import nonnegative_stationarity
 from ..core.online.start import robust_start
 from ..core.solvers.nmf import Factors, nmf_iterates
+from .distributed_protocol import PassRequest
 from .learned import LearnedRobustPCA, ProjectionProblem
-from .passes import Wanted
 
 _SOLVED = 1e-3
 """Stationarity of the dictionary that training starts from."""
@@ -60,7 +60,7 @@ class LearnedRobustNMF(LearnedRobustPCA):
 
     nonnegative: ClassVar = True
 
-    def prepare_passes(self, rows: Any) -> Wanted:
+    def begin_passes(self, rows: Any) -> PassRequest:
         """Refuse: passes over all rows find dictionaries of any sign."""
         raise ValueError(
             "distributed.fit finds no nonnegative dictionary for LearnedRobustNMF yet; call fit on some rows."

@@ -1,11 +1,12 @@
 """`OnlineRobustPCA`: components of a stream."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from .._validation import check_choice, check_optional_count
-from ..core.encoder.encoder import MOST_LAYERS
-from .follower import StreamTransformer
-from .stored import ONLINE_ROBUST_PCA, STEPS
+from .._rules import Either, OneOf
+from ..core.encoder.encoder import LAYERS
+from ..core.online.dictionary import STEPS
+from .streaming import STREAM_GIVEN, StreamTransformer
 
 
 class OnlineRobustPCA(StreamTransformer):
@@ -27,7 +28,7 @@ class OnlineRobustPCA(StreamTransformer):
     Parameters
     ----------
     n_components : int, optional
-        At most so many components; None for as many as the first samples ask for.
+        Largest number of components; None for as many as the first samples ask for.
     rank_penalty : float or "auto"
         Larger: lower rank. "auto" is sigma (sqrt m + sqrt w), with sigma the noise level, which follows the stream, and
         w the effective number of samples in the window.
@@ -48,8 +49,8 @@ class OnlineRobustPCA(StreamTransformer):
     batch_size : int
         Samples encoded with the same components; larger is faster, smaller follows faster.
     contamination : float or "auto"
-        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
-        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
+        Share of bad rows in the training data, at most a half: `predict` finds this share of them. "auto": it takes one
+        ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD; None is the seed 0.
 
@@ -104,7 +105,11 @@ class OnlineRobustPCA(StreamTransformer):
     True
     """
 
-    _rules: ClassVar = ONLINE_ROBUST_PCA
+    _parameter_rules: ClassVar = {
+        **STREAM_GIVEN,
+        "dictionary_step": OneOf(*STEPS),
+        "n_layers": Either(OneOf(None), LAYERS, wanted=LAYERS.wanted),
+    }
 
     def __init__(
         self,
@@ -131,6 +136,5 @@ class OnlineRobustPCA(StreamTransformer):
         self.contamination = contamination
         self.random_state = random_state
 
-    def _steps(self) -> tuple[str, int | None]:
-        kind = check_choice(self.dictionary_step, "dictionary_step", STEPS)
-        return kind, check_optional_count(self.n_layers, "n_layers", MOST_LAYERS)
+    def _steps(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
+        return given["dictionary_step"], given["n_layers"]

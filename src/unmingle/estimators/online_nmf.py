@@ -1,9 +1,12 @@
 """`OnlineRobustNMF`: nonnegative parts of a stream."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from .follower import StreamTransformer
-from .stored import ONLINE_ROBUST_NMF
+from .._rules import Record, Text
+from ..core.online.tracker import NONNEGATIVE_TRACKER
+from .base import NONNEGATIVE_COMPONENTS
+from .streaming import STREAM_FITTED, STREAM_GIVEN, StreamTransformer
 
 
 class OnlineRobustNMF(StreamTransformer):
@@ -27,7 +30,7 @@ class OnlineRobustNMF(StreamTransformer):
     Parameters
     ----------
     n_components : int, optional
-        At most so many components; None for as many as `unmingle.decompose` finds in the first samples.
+        Largest number of components; None for as many as `unmingle.decompose` finds in the first samples.
     rank_penalty : float or "auto"
         Larger: fewer and smaller components. "auto" is sigma (sqrt m + sqrt w) / 2, with sigma the noise level, which
         follows the stream, and w the effective number of samples in the window.
@@ -42,8 +45,8 @@ class OnlineRobustNMF(StreamTransformer):
     batch_size : int
         Samples encoded with the same components; larger is faster, smaller follows faster.
     contamination : float or "auto"
-        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
-        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
+        Share of bad rows in the training data, at most a half: `predict` finds this share of them. "auto": it takes one
+        ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD; None is the seed 0.
 
@@ -90,7 +93,9 @@ class OnlineRobustNMF(StreamTransformer):
     """
 
     nonnegative: ClassVar = True
-    _rules: ClassVar = ONLINE_ROBUST_NMF
+    _parameter_rules: ClassVar = STREAM_GIVEN
+    _attribute_rules: ClassVar = {**STREAM_FITTED, "components_": NONNEGATIVE_COMPONENTS}
+    _state_rules: ClassVar = {"stream": Record({"origin": Text(), "tracker": NONNEGATIVE_TRACKER})}
 
     def __init__(
         self,
@@ -113,5 +118,5 @@ class OnlineRobustNMF(StreamTransformer):
         self.contamination = contamination
         self.random_state = random_state
 
-    def _steps(self) -> tuple[str, int | None]:
+    def _steps(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
         return "nonnegative", None

@@ -5,14 +5,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .._rules import ANY_NUMBER, FLOATS, POSITIVE, ArrayOf, Count, Either, Flag, OneOf
 from .._threads import limit_blas_threads
 from .._types import Array
 from .._validation import (
     as_floats,
     check_choice,
-    check_count,
-    check_optional_count,
-    check_positive,
     first_negative,
     generator,
     given_penalties,
@@ -26,10 +24,10 @@ from ..core.linalg.units import Units
 from ..core.penalties import matching_outlier_penalty, noise_level, nonnegative_from_noise
 from ..core.solvers.criteria import StationarityCriterion
 from ..core.solvers.nmf import Factors, nmf_iterates
-from .base import RobustTransformer
-from .passes import Found
-from .stored import ROBUST_NMF, STARTS
+from .base import FITTED, GIVEN, NONNEGATIVE_COMPONENTS, OF_TABLES, RobustTransformer
+from .distributed_protocol import PassResult
 
+_STARTS = ("nndsvd", "random")
 _ROUGH = 1e-2
 """Gap of (2) at which its components are counted."""
 
@@ -53,7 +51,7 @@ class RobustNMF(RobustTransformer):
     Parameters
     ----------
     n_components : int, optional
-        At most so many components, and not more than samples or features unless ``init`` is an array; None for as
+        Largest number of components, and not more than samples or features unless ``init`` is an array; None for as
         many as `unmingle.decompose` finds, if with the penalties that are given.
     rank_penalty : float or "auto"
         Larger: fewer and smaller components. "auto" is sigma (sqrt m + sqrt n) / 2 with sigma the noise level found in
@@ -73,8 +71,8 @@ class RobustNMF(RobustTransformer):
     max_iter : int
         Iterations after which to stop, with a ConvergenceWarning.
     contamination : float or "auto"
-        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
-        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
+        Share of bad rows in the training data, at most a half: `predict` finds this share of them. "auto": it takes one
+        ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD, or makes the random start; None is the seed 0.
 
@@ -136,19 +134,22 @@ class RobustNMF(RobustTransformer):
     """
 
     nonnegative: ClassVar = True
-    _rules: ClassVar = ROBUST_NMF
-    _learnt: ClassVar = (
-        "components_",
-        "converged_",
-        "n_components_",
-        "n_features_in_",
-        "n_iter_",
-        "objective_",
-        "outlier_penalty_",
-        "rank_penalty_",
-        "reconstruction_err_",
-        "stationarity_",
-    )
+    _parameter_rules: ClassVar = {
+        **GIVEN,
+        **OF_TABLES,
+        "init": Either(OneOf(*_STARTS), ArrayOf(FLOATS, "atoms", "m", low=0.0)),
+        "tol": POSITIVE,
+        "max_iter": Count(1),
+    }
+    _attribute_rules: ClassVar = {
+        **FITTED,
+        "components_": NONNEGATIVE_COMPONENTS,
+        "converged_": Flag(),
+        "n_iter_": Count(),
+        "objective_": ANY_NUMBER,
+        "reconstruction_err_": ANY_NUMBER,
+        "stationarity_": ANY_NUMBER,
+    }
 
     def __init__(
         self,
@@ -185,40 +186,37 @@ class RobustNMF(RobustTransformer):
         y : ignored
             Not used.
         callback : callable, optional
-            Told of the progress; see `unmingle.decompose`.
+            Called with the progress; see `unmingle.decompose`.
         """
-        tol, max_iter = check_positive(self.tol, "tol"), check_count(self.max_iter, "max_iter")
-        check_optional_count(self.n_components, "n_components")
-        self._contamination()
+        given = self._checked_parameters()
+        tol, max_iter = given["tol"], given["max_iter"]
         X = self._to_learn_from(X)
         start = self._start(X.shape[1])
-        if self.scale is not None:
-            check_choice(self.scale, "scale", ("columns",))
-        self._know_cells(None if self.scale is None else column_scales(X), None)
+        self._set_cells(None if self.scale is None else column_scales(X), None)
         with limit_blas_threads(X.size):
             tol = max(tol, 1e-4) if X.dtype == np.float32 else tol
             result = self._solved(self._in_scale(X), start, tol, max_iter, callback)
             if self.debias:
                 cells = refit_cells(X, self._project(X)[0], self.components_, nonnegative=True).model
-                self._know_cells(self.column_scale_, cells)
+                self._set_cells(self.column_scale_, cells)
             self._calibrated(X)
         if not result.converged:
             warn_unfinished(result.n_iter, tol, "stationarity", self.stationarity_, depth=3)
         return self
 
-    def adopt_passes(self, found: Found, rows: Array) -> None:
+    def finish_passes(self, result: PassResult, rows: Array) -> None:
         """Become fitted by what passes over all rows found, for `unmingle.distributed.fit`."""
-        self.components_ = found.components
-        self.n_components_ = len(found.components)
-        self.rank_penalty_, self.outlier_penalty_ = found.rank_penalty, found.outlier_penalty
-        self.objective_, self.stationarity_, self.reconstruction_err_ = found.objective, found.measure, nan
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.components_ = result.components
+        self.n_components_ = len(result.components)
+        self.rank_penalty_, self.outlier_penalty_ = result.rank_penalty, result.outlier_penalty
+        self.objective_, self.stationarity_, self.reconstruction_err_ = result.objective, result.measure, nan
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
         self._calibrated(rows)
 
     def _start(self, m: int) -> str | Array:
         """The first components, checked, or the way to make them."""
         if isinstance(self.init, str):
-            return check_choice(self.init, "init", STARTS)
+            return check_choice(self.init, "init", _STARTS)
         start, wanted = as_floats(self.init, "init"), self.n_components
         if start.ndim != 2 or start.shape[1] != m or len(start) != (wanted or max(1, len(start))):
             raise ValueError(
@@ -276,9 +274,3 @@ class RobustNMF(RobustTransformer):
         self.objective_ = units.cost_from_units(found.objective)
         misfit = np.nan_to_num(X - found.codes @ found.components, nan=0.0)
         self.reconstruction_err_ = units.from_units(float(np.sqrt(np.sum(misfit**2, dtype=np.float64))))
-
-    def _to_store(self) -> dict[str, Any]:
-        content = super()._to_store()
-        if not isinstance(self.init, str):
-            content["init"]["init"] = np.asarray(self.init, dtype=np.float64)
-        return content

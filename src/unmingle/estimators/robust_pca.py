@@ -5,14 +5,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .._rules import ANY_NUMBER, FLOATS, POSITIVE, ArrayOf, Count, Flag, OneOf
 from .._threads import limit_blas_threads
 from .._types import Array
 from ..core.cells.refit import refit_cells
 from ..core.decomposition.decompose_matrix import solve
 from ..core.iterate import Callback
-from .base import RobustTransformer
-from .passes import Found
-from .stored import ROBUST_PCA
+from .base import FITTED, GIVEN, OF_TABLES, RobustTransformer
+from .distributed_protocol import PassResult
 
 
 class RobustPCA(RobustTransformer):
@@ -32,7 +32,7 @@ class RobustPCA(RobustTransformer):
     Parameters
     ----------
     n_components : int, optional
-        At most so many components; None for as many as the data ask for.
+        Largest number of components; None for as many as the data ask for.
     rank_penalty : float or "auto"
         Larger: lower rank. "auto" is about sigma (sqrt m + sqrt n) with sigma the noise level found in the data.
     outlier_penalty : float, array of shape (n_features,), or "auto"
@@ -49,8 +49,8 @@ class RobustPCA(RobustTransformer):
     max_iter : int
         Iterations after which to stop, with a ConvergenceWarning.
     contamination : float or "auto"
-        Share of bad rows in the training data, at most a half: so many of them are outliers for `predict`. "auto":
-        `predict` takes one ordinary row in a hundred for an outlier, however many bad ones there are.
+        Share of bad rows in the training data, at most a half: `predict` finds this share of them. "auto": it takes one
+        ordinary row in a hundred for an outlier, however many bad ones there are.
     random_state : int, Generator, RandomState or None
         Starts the partial SVD; None is the seed 0.
 
@@ -112,20 +112,22 @@ class RobustPCA(RobustTransformer):
     [7]
     """
 
-    _rules: ClassVar = ROBUST_PCA
-    _learnt: ClassVar = (
-        "components_",
-        "converged_",
-        "explained_variance_ratio_",
-        "gap_",
-        "n_components_",
-        "n_features_in_",
-        "n_iter_",
-        "objective_",
-        "outlier_penalty_",
-        "rank_penalty_",
-        "singular_values_",
-    )
+    _parameter_rules: ClassVar = {
+        **GIVEN,
+        **OF_TABLES,
+        "solver": OneOf("alternating", "proximal"),
+        "tol": POSITIVE,
+        "max_iter": Count(1),
+    }
+    _attribute_rules: ClassVar = {
+        **FITTED,
+        "converged_": Flag(),
+        "explained_variance_ratio_": ArrayOf(FLOATS, "q", low=-np.inf, high=np.inf, nan=True),
+        "gap_": ANY_NUMBER,
+        "n_iter_": Count(),
+        "objective_": ANY_NUMBER,
+        "singular_values_": ArrayOf(FLOATS, "q", low=0.0, high=np.inf),
+    }
 
     def __init__(
         self,
@@ -160,9 +162,9 @@ class RobustPCA(RobustTransformer):
         y : ignored
             Not used.
         callback : callable, optional
-            Told of the progress; see `unmingle.decompose`.
+            Called with the progress; see `unmingle.decompose`.
         """
-        self._contamination()
+        self._checked_parameters()
         X = self._to_learn_from(X)
         part = solve(
             X,
@@ -185,22 +187,22 @@ class RobustPCA(RobustTransformer):
             cells = (
                 refit_cells(X, part.codes, part.components, at_most=self.n_components).model if self.debias else None
             )
-        self._know_cells(part.column_scale, cells)
+        self._set_cells(part.column_scale, cells)
         self.singular_values_ = np.linalg.norm(self._in_scale(part.components), axis=1) ** 2
         clean = self._in_scale(np.where(np.isnan(X), part.low_rank, X - part.outliers))
         self.explained_variance_ratio_ = _energy_shares(self.singular_values_, clean)
         with limit_blas_threads(X.size):
             return self._calibrated(X, part.codes)
 
-    def adopt_passes(self, found: Found, rows: Array) -> None:
+    def finish_passes(self, result: PassResult, rows: Array) -> None:
         """Become fitted by what passes over all rows found, for `unmingle.distributed.fit`."""
-        self.components_ = found.components
-        self.n_components_ = len(found.components)
-        self.rank_penalty_, self.outlier_penalty_ = found.rank_penalty, found.outlier_penalty
-        self.objective_, self.gap_ = found.objective, nan
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.singular_values_ = found.singular_values
-        self.explained_variance_ratio_ = found.explained_variance_ratio
+        self.components_ = result.components
+        self.n_components_ = len(result.components)
+        self.rank_penalty_, self.outlier_penalty_ = result.rank_penalty, result.outlier_penalty
+        self.objective_, self.gap_ = result.objective, nan
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.singular_values_ = result.singular_values
+        self.explained_variance_ratio_ = result.explained_variance_ratio
         self._calibrated(rows)
 
 

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .._numpy_files import ArrayHeader, DamagedError, damage_told, map_npy, npz_header, npz_names, read_header, read_npz
+from .._numpy_files import (
+    ArrayHeader,
+    DamagedError,
+    damage_as_error,
+    map_npy,
+    npz_header,
+    npz_names,
+    read_header,
+    read_npz,
+)
 from .._types import AnyArray, Float64Array
 from .errors import MediaError, cause
 from .frames import IMAGE_RATE, Colour, Frame, FrameSource
@@ -115,11 +124,11 @@ def _iterate_rows(path: Path, name: str, header: ArrayHeader, times: Float64Arra
     n_bytes = header.n_bytes // header.shape[0]
     with ExitStack() as opened:
         try:
-            with damage_told():
+            with damage_as_error():
                 file = opened.enter_context(opened.enter_context(zipfile.ZipFile(path)).open(f"{name}.npy"))
             read_header(file)
             for number in range(header.shape[0]):
-                with damage_told():
+                with damage_as_error():
                     content = file.read(n_bytes)
                     pixels = np.frombuffer(content, dtype=header.dtype).reshape(header.shape[1:])
                 yield pixels if times is None else (times[number], pixels)

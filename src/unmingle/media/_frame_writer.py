@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from numpy.typing import ArrayLike
 
-from .._aside import Hold
+from .._atomic_files import Hold
 from ._files import unwritable_in_words
 from .errors import MediaError, cause
 from .frames import IMAGE_RATE

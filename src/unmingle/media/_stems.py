@@ -10,7 +10,7 @@ from typing import IO, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._aside import Hold, hold
+from .._atomic_files import Hold, hold
 from ._files import check_parent_folder, temporary_path, unwritable_in_words
 from .errors import MediaError, cause
 from .write_sound import Samples, SoundWriter, format_of, to_block

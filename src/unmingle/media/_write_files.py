@@ -7,7 +7,7 @@ from io import BytesIO
 
 import numpy as np
 
-from .._aside import hold
+from .._atomic_files import hold
 from .._validation import require
 from ._files import check_parent_folder, move_into_place, temporary_path
 from ._frame_writer import FrameWriter, Kept

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._aside import Hold, hold
+from .._atomic_files import Hold, hold
 from .._types import Float32Array
 from .._validation import check_count, check_positive, require
 from ._files import check_parent_folder, move_into_place, temporary_path, unwritable_in_words

@@ -166,4 +166,4 @@ def test_negative_entries_are_refused_with_their_place(model, X, new):
     with pytest.raises(ValueError, match="use 'low_rank'"):
         learned(structure="full").fit(X)
     with pytest.raises(ValueError, match="no nonnegative dictionary"):
-        learned().prepare_passes(X)
+        learned().begin_passes(X)

@@ -115,7 +115,7 @@ def test_a_jump_opens_new_components(options):
     assert model.n_components is None or model.n_components_ == 3
 
 
-def test_a_feature_whose_part_of_the_dictionary_went_wrong_is_learnt_anew():
+def test_a_feature_whose_part_of_the_dictionary_went_wrong_is_learnt_again():
     """From one sample to the next a tenth of the sensors is swapped: too few entries for a jump."""
     X, truth, _ = stream_of(4000, noise=0.01)
     for rows in (X, truth):

@@ -74,7 +74,7 @@ def test_an_incomplete_file_is_refused(tmp_path):
         store.write(path, kind, spoilt, arrays)
         with pytest.raises(store.StoreError, match="complete OnlineRobustPCA"):
             unmingle.load(path)
-    del arrays["stream.tracker.A"]
+    del arrays["stream.tracker.dictionary.statistics.A"]
     store.write(path, kind, parameters, arrays)
     with pytest.raises(store.StoreError, match="complete OnlineRobustPCA"):
         unmingle.load(path)

@@ -66,5 +66,5 @@ def test_nothing_known_says_nothing_about_the_noise():
 def test_more_components_than_features():
     X, _ = rows_of(300, m=20, rank=2)
     model = OnlineRobustPCA(5000, random_state=0).fit(X)
-    assert not model._tracker.starting
+    assert not model._stream.tracker.starting
     assert model.n_components_ <= 20

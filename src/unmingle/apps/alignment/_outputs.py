@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._types import Float32Array
 from ...alignment.result import Alignment
-from ...report import png
+from ...report.pictures import png
 from ...store import write_atomically
 from ..tables.writing import escape_formula
 from ._images import SourceImages, unique_stems

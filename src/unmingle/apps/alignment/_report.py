@@ -4,10 +4,12 @@ from html import escape
 
 import numpy as np
 
-from ... import __version__, report
+from ... import __version__
 from ..._types import Float32Array, IndexArray
 from ...alignment.result import Alignment
-from ...report import counted
+from ...report.numbers_in_words import counted
+from ...report.pictures import image, picture_rows
+from ...report.pieces import figure, heading, key_figures, page, paragraph, table
 from ._images import SourceImages
 from ._outputs import pictures_of
 
@@ -33,7 +35,7 @@ def report_page(images: SourceImages, done: Alignment, before: Float32Array, mot
     bad = {**{images.names[i]: done.notes[i] for i in np.flatnonzero(~done.ok)}, **images.unread}
     parts = [
         f"<h1>{escape(name)}</h1>",
-        report.paragraph(
+        paragraph(
             f"{counted(len(good), 'image')} aligned by {motion}, each taken apart into what all have in common "
             "and what stands out.",
             "lead",
@@ -43,20 +45,20 @@ def report_page(images: SourceImages, done: Alignment, before: Float32Array, mot
         parts += [*_mean_pictures(done, before, good), *_sheet(images, done, before, good)]
     if bad:
         rows = [[file, note] for file, note in bad.items()]
-        parts += [report.heading("Not aligned"), report.table(["file", "why"], rows, chosen=-1)]
-    return report.page(f"{name}: aligned", *parts, f"<footer>Made by unmingle {__version__}.</footer>")
+        parts += [heading("Not aligned"), table(["file", "why"], rows, chosen=-1)]
+    return page(f"{name}: aligned", *parts, f"<footer>Made by unmingle {__version__}.</footer>")
 
 
 def _mean_pictures(done: Alignment, before: Float32Array, good: IndexArray) -> list[str]:
     pictures = {"mean before": _mean_of(_grey(before[good])), "mean after": _mean_of(_grey(done.images[good]))}
     pictures["mean of the low-rank parts"] = done.low_rank[good].mean(axis=0)
-    rows = report.picture_rows({title: [report.image(picture, title)] for title, picture in pictures.items()})
+    rows = picture_rows({title: [image(picture, title)] for title, picture in pictures.items()})
     figures = {
         "aligned": str(len(good)),
         "mean cost": f"{done.cost[good].mean():.3f}",
         "components": str(done.codes.shape[1]),
     }
-    return [report.key_figures(figures), report.figure(rows, "The sharper the mean, the better the alignment.")]
+    return [key_figures(figures), figure(rows, "The sharper the mean, the better the alignment.")]
 
 
 def _sheet(images: SourceImages, done: Alignment, before: Float32Array, good: IndexArray) -> list[str]:
@@ -65,11 +67,11 @@ def _sheet(images: SourceImages, done: Alignment, before: Float32Array, good: In
     for number in shown:
         pictures = (np.nan_to_num(before[number]), *pictures_of(done, number))
         for title, picture in zip(columns, pictures, strict=True):
-            columns[title].append(report.image(picture, f"{images.names[number]}, {title}"))
+            columns[title].append(image(picture, f"{images.names[number]}, {title}"))
     labels = [f"{images.names[number]}, cost {done.cost[number]:.3f}" for number in shown]
     every = "" if len(shown) == len(good) else f" {len(shown)} of {len(good)} images."
     caption = f"Outliers on grey: white is brighter than expected.{every}"
-    return [report.heading("Images"), report.figure(report.picture_rows(columns, labels), caption)]
+    return [heading("Images"), figure(picture_rows(columns, labels), caption)]
 
 
 def _grey(frames: Float32Array) -> Float32Array:

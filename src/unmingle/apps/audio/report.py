@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ... import __version__, report
+from ... import __version__
 from ..._types import Array
 from ...media import MediaError
 from ...media.images import encode_jpeg
 from ...media.write_sound import encode_sound
+from ...report.numbers_in_words import clock, share
+from ...report.pieces import data_uri, facts, heading, page, paragraph, player
+from ...report.plots import Axis, shades
 from ...store import write_atomically
 from ._excerpt import LENGTH, Excerpt
 from .stft import Frames, Transform
@@ -62,19 +65,17 @@ def report_page(song: "SeparatedSong") -> str:
     if song.excerpt is None:
         raise ValueError("A report needs sounds to play; separate the song with report=True.")
     words = song.summary_text()
-    end = [report.paragraph(f"The song ends early: {song.incomplete}")] if song.incomplete is not None else []
-    return report.page(
+    end = [paragraph(f"The song ends early: {song.incomplete}")] if song.incomplete is not None else []
+    return page(
         f"{song.source.name}: voice and music",
         f"<h1>{escape(song.source.name)}</h1>",
-        report.paragraph(f"{words['song']}, taken apart into voice and music.", "lead"),
+        paragraph(f"{words['song']}, taken apart into voice and music.", "lead"),
         *end,
-        report.paragraph(_which(song.excerpt, song.seconds)),
-        report.paragraph(
-            f"Pictures: brighter is louder, black {PAGE.depth:g} dB below the loudest moment of all three."
-        ),
+        paragraph(_which(song.excerpt, song.seconds)),
+        paragraph(f"Pictures: brighter is louder, black {PAGE.depth:g} dB below the loudest moment of all three."),
         *_sounds(song.excerpt),
-        report.heading("In numbers"),
-        report.facts(words),
+        heading("In numbers"),
+        facts(words),
         f"<footer>Made by unmingle {__version__}. Voice and music add up to the mixture.</footer>",
     )
 
@@ -104,7 +105,7 @@ def _which(excerpt: Excerpt, seconds: float) -> str:
     """Tell which part of the song is on the page."""
     if excerpt.whole:
         return "Below is the whole song."
-    start, end = (report.clock(time) for time in (excerpt.start, excerpt.start + excerpt.seconds))
+    start, end = (clock(time) for time in (excerpt.start, excerpt.start + excerpt.seconds))
     return (
         f"Below are {LENGTH:g} of {seconds:.0f} seconds, from {start} to {end}: where the voice is strongest. "
         "The files of the stems hold the whole song."
@@ -122,10 +123,10 @@ def _sounds(excerpt: Excerpt) -> list[str]:
     pieces = []
     for name, samples in parts.items():
         sound, suffix = _encoded(samples, excerpt.rate, min(1.0, PAGE.peak / peak) if peak else 1.0)
-        picture = report.data_uri("image/jpeg", encode_jpeg(pictures[name], quality=85))
+        picture = data_uri("image/jpeg", encode_jpeg(pictures[name], quality=85))
         pieces += [
-            report.heading(name.capitalize()),
-            report.player(sound, suffix, f"{name} of the excerpt"),
+            heading(name.capitalize()),
+            player(sound, suffix, f"{name} of the excerpt"),
             _spectrogram(picture, name, excerpt, min(PAGE.highest, excerpt.rate / 2)),
         ]
     return pieces
@@ -142,19 +143,17 @@ def _encoded(samples: Array, rate: int, gain: float) -> tuple[bytes, str]:
 
 
 def _spectrogram(picture: str, name: str, excerpt: Excerpt, highest: float) -> str:
-    across = report.Axis("seconds from the start of the excerpt" if not excerpt.whole else "seconds")
-    return report.shades(
-        picture, across, report.Axis("kHz"), (excerpt.seconds, highest / 1000), f"spectrogram of the {name}"
-    )
+    across = Axis("seconds from the start of the excerpt" if not excerpt.whole else "seconds")
+    return shades(picture, across, Axis("kHz"), (excerpt.seconds, highest / 1000), f"spectrogram of the {name}")
 
 
 def summary_text(song: "SeparatedSong") -> dict[str, str]:
     """What is worth knowing of a separated song, each line with its name."""
     channels = {1: "mono", 2: "stereo"}.get(song.channels, f"{song.channels} channels")
     words = {
-        "song": f"{report.clock(song.seconds, 1)} of {channels} sound at {song.rate} Hz",
+        "song": f"{clock(song.seconds, 1)} of {channels} sound at {song.rate} Hz",
         "method": f"{song.method.label}: {song.method.summary}",
-        "voice": f"{report.share(song.voice_share)} of the energy",
+        "voice": f"{share(song.voice_share)} of the energy",
         "high-pass": "none" if song.high_pass is None else f"no voice below {song.high_pass:g} Hz",
         "gain": "1, the stems are as loud as in the song"
         if song.gain == 1.0

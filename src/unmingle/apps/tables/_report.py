@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import __version__, report
+from ... import __version__
 from ..._types import AnyArray
 from ...core.cells.columns import column_scales
-from ...report import WHOLE, Axis, Series, counted, share
+from ...report import pieces
+from ...report import plots as page_plots
+from ...report.numbers_in_words import counted, share
+from ...report.pictures import png
+from ...report.plots import WHOLE, Axis, Series
 from ._cleaning import Cleaned
 from ._parts import TableParts
 from .table import NamedTable
@@ -50,7 +54,7 @@ def report_page(name: str, table: NamedTable, parts: TableParts, cleaned: Cleane
     cells : list of dict
         The outliers, from `list_outliers`.
     """
-    return report.page(
+    return pieces.page(
         f"{name}: cleaned",
         *_opening(name, table, parts, cleaned),
         *_picture(table, parts),
@@ -77,7 +81,7 @@ def _opening(name: str, table: NamedTable, parts: TableParts, cleaned: Cleaned) 
         "gaps filled": f"{cleaned.filled:,} of {card['missing']:,}",
         "patterns explain the table" if card["rank"] != 1 else "pattern explains the table": str(card["rank"]),
     }
-    return [f"<h1>{escape(name)}</h1>", report.paragraph(lead, "lead"), report.key_figures(figures)]
+    return [f"<h1>{escape(name)}</h1>", pieces.paragraph(lead, "lead"), pieces.key_figures(figures)]
 
 
 def _across(table: NamedTable, span: slice, steps: Sequence[float], most: int) -> Axis:
@@ -108,8 +112,8 @@ def _picture(table: NamedTable, parts: TableParts) -> list[str]:
     picture = _painted(table.values, parts.flags)
     shown = np.unique(np.linspace(0, columns - 1, min(columns, _MOST_NAMES)).astype(int))
     names = [(columns - place - 0.5, _short(table.columns[place])) for place in shown]
-    plot = report.shades(
-        report.data_uri("image/png", report.png(picture)),
+    plot = page_plots.shades(
+        pieces.data_uri("image/png", png(picture)),
         _across(table, _ALL, WHOLE, 10),
         Axis("column", marks=names),
         (float(rows), float(columns)),
@@ -119,7 +123,7 @@ def _picture(table: NamedTable, parts: TableParts) -> list[str]:
         "Each line is a column, with its first row on the left. Bright means large for that column. Orange: cells that "
         "stand out. Blue: gaps."
     )
-    return [report.heading("The table at a glance"), report.figure(plot, caption)]
+    return [pieces.heading("The table at a glance"), pieces.figure(plot, caption)]
 
 
 def _painted(values: AnyArray, flags: AnyArray) -> AnyArray:
@@ -153,9 +157,9 @@ def _short(name: str) -> str:
 
 
 def _strongest(table: NamedTable, parts: TableParts, cells: list[dict[str, Any]]) -> list[str]:
-    title = report.heading("What stands out most")
+    title = pieces.heading("What stands out most")
     if not cells:
-        return [title, report.paragraph("Nothing: no cell is further from its expected value than noise explains.")]
+        return [title, pieces.paragraph("Nothing: no cell is further from its expected value than noise explains.")]
     head = ["row", "column", "value", "expected", "standard deviations"]
     lines = [
         [
@@ -166,7 +170,7 @@ def _strongest(table: NamedTable, parts: TableParts, cells: list[dict[str, Any]]
         for cell in cells[:MOST_CELLS]
     ]
     more = f" The first {MOST_CELLS} of {len(cells):,}." if len(cells) > MOST_CELLS else ""
-    words = report.paragraph(
+    words = pieces.paragraph(
         "Each of these cells is far from what the rest of its row suggests, compared with the usual spread of its "
         f"column.{more}"
     )
@@ -174,7 +178,7 @@ def _strongest(table: NamedTable, parts: TableParts, cells: list[dict[str, Any]]
         title,
         words,
         f'<div class="plots">{"".join(_plots(table, parts))}</div>',
-        report.table(head, lines, chosen=-1),
+        pieces.table(head, lines, chosen=-1),
     ]
 
 
@@ -196,7 +200,7 @@ def _plots(table: NamedTable, parts: TableParts) -> list[str]:
         low, high = usual.min(), usual.max()
         reach = _REACH * max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)
         values = np.clip(values, low - reach, high + reach)
-        plot = report.curves(
+        plot = page_plots.curves(
             [
                 Series("stands out", places[flags].tolist(), values[flags].tolist(), "dots"),
                 Series("expected", places.tolist(), should.tolist()),
@@ -209,7 +213,7 @@ def _plots(table: NamedTable, parts: TableParts) -> list[str]:
         value, wanted = table.values[row, column], expected[row, column]
         place = f"{table.columns[column]}, {_short_row(table.rows[row])}"
         caption = f"{place}: {value:.6g}, where {wanted:.6g} was expected.{cut}"
-        plots.append(report.figure(plot, caption))
+        plots.append(pieces.figure(plot, caption))
     return plots
 
 
@@ -224,7 +228,7 @@ def _spectrum(table: NamedTable, parts: TableParts, cleaned: Cleaned) -> list[st
     if not len(strengths):
         return []
     rank, numbers = min(parts.part.rank, len(strengths)), list(range(1, len(strengths) + 1))
-    plot = report.curves(
+    plot = page_plots.curves(
         [
             Series("patterns that were kept", numbers[:rank], strengths[:rank].tolist(), "marked"),
             Series("the rest, which is noise", numbers[rank:], strengths[rank:].tolist(), "dots"),
@@ -237,11 +241,11 @@ def _spectrum(table: NamedTable, parts: TableParts, cleaned: Cleaned) -> list[st
         "How strong each pattern of the cleaned table is, all columns weighed alike. A few that rise above the others "
         "mean that columns really belong together; a slope without a step means that they hardly do."
     )
-    return [report.heading("How many patterns there are"), report.figure(plot, caption)]
+    return [pieces.heading("How many patterns there are"), pieces.figure(plot, caption)]
 
 
 def _certainty(parts: TableParts) -> list[str]:
-    part, title = parts.part, report.heading("How sure this is")
+    part, title = parts.part, pieces.heading("How sure this is")
     gap = f"{100 * part.gap:.2g} %"
     if part.sample_gap is not None and parts.stationarity is None:
         words = (
@@ -274,10 +278,10 @@ def _certainty(parts: TableParts) -> list[str]:
         "penalties": f"rank {part.rank_penalty:.4g}, outliers {np.max(part.outlier_penalty):.4g}",
         **({} if part.sample_gap is not None else {"iterations": str(part.n_iter)}),
     }
-    return [title, report.paragraph(words), report.facts(facts)]
+    return [title, pieces.paragraph(words), pieces.facts(facts)]
 
 
 def _reading(table: NamedTable) -> list[str]:
     if not table.notes:
         return []
-    return [report.heading("How the table was read"), *map(report.paragraph, table.notes)]
+    return [pieces.heading("How the table was read"), *map(pieces.paragraph, table.notes)]

@@ -11,7 +11,7 @@ import numpy as np
 from ..._types import AnyArray
 from ...media import read_images
 from ...media.errors import SizesDifferError
-from ...report import png
+from ...report.pictures import png
 from ...store import write_atomically
 from ..jobs import make_folder
 from ._applied import AppliedParts, decompose_by_model, n_features

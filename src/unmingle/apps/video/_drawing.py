@@ -9,7 +9,7 @@ from ..._types import Float64Array
 from ...media import Planes
 from ...media.pixels import LUMA_WEIGHTS
 from ...media.planes import BLUE_SCALE, RED_SCALE, middle_of
-from ...report import clock
+from ...report.numbers_in_words import clock
 from .events import EventPlace
 
 _FONT = {

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from ... import __version__, report
-from ...report import clock, counted, share
+from ... import __version__
+from ...report import pieces
+from ...report.numbers_in_words import clock, counted, share
+from ...report.pictures import photo, picture_rows
+from ...report.plots import Axis, Series, curves
 from ._highlights import VIEWS, Highlights, Moment
 from ._result import Result, event_table, settings_in_words, summary_text, whole
 from ._stream import Stream
@@ -28,7 +31,7 @@ def report_page(result: Result) -> str:
     if result.highlights is None:
         raise ValueError("There are no pictures for a report; separate the film with Outputs(report=...).")
     name, summary, rows = result.name, result.summary(), result.finder.rows()
-    return report.page(
+    return pieces.page(
         f"{name}: background and foreground",
         *_opening(name, summary, rows, result),
         *_strip(result.highlights, result.events),
@@ -52,13 +55,13 @@ def _opening(name: str, summary: dict[str, Any], rows: Sequence[dict[str, Any]],
     }
     if summary["rank"] is not None:
         figures["rank of the background"] = str(summary["rank"])
-    end = [report.paragraph(f"The film ends early: {result.error}")] if result.error is not None else []
-    end += [report.paragraph("The film was interrupted.")] if result.interrupted else []
+    end = [pieces.paragraph(f"The film ends early: {result.error}")] if result.error is not None else []
+    end += [pieces.paragraph("The film was interrupted.")] if result.interrupted else []
     return [
         f"<h1>{escape(name)}</h1>",
-        report.paragraph(f"{size}, taken apart into what stays and what moves.", "lead"),
+        pieces.paragraph(f"{size}, taken apart into what stays and what moves.", "lead"),
         *end,
-        report.key_figures(figures),
+        pieces.key_figures(figures),
     ]
 
 
@@ -80,40 +83,40 @@ def _strip(highlights: Highlights, events: Sequence[Event]) -> list[str]:
         "Some of the moments with most foreground, from all parts of the film. The time is to the left of each. "
         "Boxes bear the numbers of their events."
     )
-    return [report.heading("Telling moments"), report.figure(report.picture_rows(columns, labels), caption)]
+    return [pieces.heading("Telling moments"), pieces.figure(picture_rows(columns, labels), caption)]
 
 
 def _picture(moment: Moment, view: str) -> str:
-    return report.photo(moment.pictures[view], f"{view} at {clock(moment.time, 1)}")
+    return photo(moment.pictures[view], f"{view} at {clock(moment.time, 1)}")
 
 
 def _timeline(highlights: Highlights, summary: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:
     times, shares = highlights.curve()
     bands = busy_spans(rows)
     label = f"share of the {whole(summary)} that is foreground"
-    plot = report.curves(
-        [report.Series("", times, shares, "area")],
-        x=report.Axis(reaches=(0.0,), steps=SECONDS, words=lambda time, step: clock(time, 0 if step >= 1 else 1)),
-        y=report.Axis(label, reaches=(0.0, 1e-4), words=lambda value, _: f"{100 * value:g} %"),
+    plot = curves(
+        [Series("", times, shares, "area")],
+        x=Axis(reaches=(0.0,), steps=SECONDS, words=lambda time, step: clock(time, 0 if step >= 1 else 1)),
+        y=Axis(label, reaches=(0.0, 1e-4), words=lambda value, _: f"{100 * value:g} %"),
         bands=bands,
         long=True,
     )
     caption = "The largest share around each moment, over the time of the film. Events are shaded."
-    return [report.heading("Foreground over time"), report.figure(plot, caption)]
+    return [pieces.heading("Foreground over time"), pieces.figure(plot, caption)]
 
 
 def _events(rows: Sequence[dict[str, Any]]) -> list[str]:
     if not rows:
-        return [report.heading("Events"), report.paragraph("None: nothing was in front of the background for long.")]
+        return [pieces.heading("Events"), pieces.paragraph("None: nothing was in front of the background for long.")]
     shown = rows[:MOST_EVENTS]
-    table = report.table(*event_table(shown), chosen=-1)
-    more = [report.paragraph(f"These are the first {len(shown)} of {len(rows):,} events.")] if rows != shown else []
-    return [report.heading("Events"), table, *more]
+    table = pieces.table(*event_table(shown), chosen=-1)
+    more = [pieces.paragraph(f"These are the first {len(shown)} of {len(rows):,} events.")] if rows != shown else []
+    return [pieces.heading("Events"), table, *more]
 
 
 def _summary(summary: dict[str, Any]) -> list[str]:
-    return [report.heading("Quality"), report.facts(summary_text(summary))]
+    return [pieces.heading("Quality"), pieces.facts(summary_text(summary))]
 
 
 def _settings(stream: Stream) -> list[str]:
-    return [report.heading("Settings"), report.facts(settings_in_words(stream))]
+    return [pieces.heading("Settings"), pieces.facts(settings_in_words(stream))]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.encoder.encoder import Encoder
-from ...report import clock, counted, share
+from ...report.numbers_in_words import clock, counted, share
 from ._highlights import Highlights
 from ._separation import Separation
 from ._stream import Stream

@@ -1,45 +1,71 @@
 """The dictionary of a stream: components, the sums they are learnt from, and the steps that move them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import linalg
 
+from ..._rules import FLOATS, ArrayOf, Count, Number, OneOf, Record
 from ..._types import Array, BoolArray
 from ..encoder.encoder import Encoder
 from ..linalg.systems import regularised
 from ..linalg.units import Units
 from ..solvers.nonnegative import nonnegative_newton
 from ..solvers.projection import newton
+from .noise import AMOUNT
 from .nonnegative import nonnegative_step, scale_atoms
 from .statistics import Balanced, Statistics, balance, block_coordinate_step, direct_step, recursive_step
 
+STEPS = ("block", "direct", "recursive")
+"""Dictionary steps for components of any sign; "nonnegative" is the one for nonnegative components."""
 _EXACT = 1e-4
 """Relative gap to which samples are encoded for learning."""
-_WINDOWS_UNBALANCED, _SAMPLES_UNBALANCED = 3.0, 60
-"""Windows, and samples per component, of which the lesser number may pass before the factors are balanced again."""
-_FADED = 1e-3
-"""Components whose singular value is below this share of the rank penalty are dropped."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
+class Balance:
+    """When the factors are balanced again, and what becomes of components that faded meanwhile."""
+
+    windows: float = 3.0
+    """The factors are balanced after this number of windows at the latest."""
+    samples: int = 60
+    """They are balanced after this number of samples per component at the latest."""
+    faded: float = 1e-3
+    """Components whose singular value is below this share of the rank penalty are dropped."""
+
+
+BALANCE = Balance()
+
+
+@dataclass(frozen=True, eq=False)
 class Dictionary:
     """Components U' that are moved by steps of one kind towards the solution of (9) for their `Statistics`.
 
-    Recursive steps need no B: it is implied by the components, which solve (9) for it.
+    A value: whatever changes it gives another one, and no array of it is ever written to. Recursive steps need no B: it
+    is implied by the components, which solve (9) for it.
     """
 
-    components: Array
-    statistics: Statistics
-    code: Array
+    components: Annotated[Array, ArrayOf(FLOATS, "q", "m", alike="stream")]
+    statistics: Annotated[
+        Statistics,
+        Record(
+            {
+                "A": ArrayOf(("float64",), "q", "q"),
+                "B": ArrayOf(FLOATS, "q", ("m", 0)),
+                "weight": AMOUNT,
+                "decay": Number(0.0, 1.0),
+            }
+        ),
+    ]
+    code: Annotated[Array, ArrayOf(FLOATS, "q", alike="stream")]
     """Of the last ordinary sample: where the next one starts."""
-    kind: str
-    """Of the steps: "block", "direct" or "recursive", or "nonnegative": then components and codes are, too."""
-    step_penalty: float = 0.0
+    kind: Annotated[str, OneOf(*STEPS, "nonnegative")]
+    """Of the steps; with "nonnegative" ones, components and codes are nonnegative, too."""
+    step_penalty: Annotated[float, AMOUNT] = 0.0
     """Rank penalty of the last step."""
-    unbalanced: int = 0
+    unbalanced: Annotated[int, Count()] = 0
     """Samples since the factors were balanced."""
 
     @classmethod
@@ -74,7 +100,7 @@ class Dictionary:
     def encode(self, X: Array, near: BoolArray, lam_star: float, lam: Array, n_layers: int | None = None) -> Array:
         """Codes (5): from the last code where that is near, since it explains most of a sample; else from nothing.
 
-        By so many passes of Algorithm 1; None: exactly.
+        With ``n_layers`` by that number of passes of Algorithm 1, with None exactly.
         """
         codes = np.empty((len(X), len(self)), X.dtype)
         for rows, warm in ((near, True), (~near, False)):
@@ -112,85 +138,98 @@ class Dictionary:
         sizes = np.einsum("ij,ij->i", self.components, self.components)
         return codes * np.minimum(1 + lam_star / np.maximum(sizes, np.finfo(sizes.dtype).tiny), 2).astype(codes.dtype)
 
-    def adopt(self, components: Array, statistics: Statistics) -> None:
-        """Go on with other components and the sums that they were learnt from."""
-        self.components, self.statistics = components, self._storable(statistics)
+    def replaced_by(self, components: Array, statistics: Statistics) -> Self:
+        """Other components, and the sums that they were learnt from; `restarted` is to follow."""
+        return replace(self, components=components, statistics=_as_needed(statistics, self.kind))
 
-    def begin(self, lam_star: float) -> None:
-        """Set back what belongs to other components than the present ones."""
-        self.code = np.zeros(len(self.components), self.components.dtype)
-        self.unbalanced = 0
-        self.step_penalty = lam_star
+    def restarted(self, lam_star: float) -> Self:
+        """The same components, without what belongs to those before them."""
+        code = np.zeros(len(self.components), self.components.dtype)
+        return replace(self, code=code, unbalanced=0, step_penalty=lam_star)
 
-    def add(self, block: Statistics) -> Statistics:
-        """Add the sums of a block of samples; return those before."""
-        before = self.statistics
-        self.statistics = before.merge(self._storable(block))
-        return before
+    def add(self, block: Statistics) -> Self:
+        """With the sums of a block of samples added."""
+        return replace(self, statistics=self.statistics.merge(_as_needed(block, self.kind)))
 
-    def step(self, before: Statistics, block: Statistics, lam_star: float) -> None:
-        """Move the components to where the sums are now, after a block was added to those before."""
-        last_lam_star, self.step_penalty = self.step_penalty, lam_star
+    def step(self, before: Statistics, block: Statistics, lam_star: float) -> Self:
+        """Components moved to where the sums are now, after a block was added to those before."""
         match self.kind:
             case "direct":
                 moved = direct_step(self.statistics, lam_star)
             case "recursive":
-                moved = recursive_step(before, block, self.components, lam_star, last_lam_star)
+                moved = recursive_step(before, block, self.components, lam_star, self.step_penalty)
             case "nonnegative":
                 moved = nonnegative_step(self.statistics, self.components, lam_star)
             case _:
                 moved = block_coordinate_step(self.statistics, self.components, lam_star)
-        self.components = moved.astype(self.components.dtype)
+        return replace(self, components=moved.astype(self.components.dtype), step_penalty=lam_star)
 
     @property
     def out_of_balance(self) -> bool:
-        """Whether so many samples have passed that the factors should be balanced."""
-        return self.unbalanced >= min(_WINDOWS_UNBALANCED * self.statistics.weight, _SAMPLES_UNBALANCED * len(self))
+        """Whether enough samples have passed that the factors should be balanced."""
+        return self.unbalanced >= min(BALANCE.windows * self.statistics.weight, BALANCE.samples * len(self))
 
-    def balance(self, lam_star: float) -> None:
+    def balance(self, lam_star: float) -> Self:
         """Components of falling norm again, orthogonal if they may have any sign; those that faded away are dropped."""
-        self.unbalanced = 0
         implied = self.kind == "recursive"
         balanced = self._balanced(self._with_B() if implied else self.statistics)
-        alive = balanced.singular_values > _FADED * lam_star
+        alive = balanced.singular_values > BALANCE.faded * lam_star
         statistics = balanced.statistics.select(alive)
         components = direct_step(statistics, self.step_penalty) if implied else balanced.components[alive]
-        self.components = components.astype(self.components.dtype)
-        self.code = (self.code @ balanced.change[:, alive]).astype(self.components.dtype)
-        self.statistics = self._storable(statistics)
+        return replace(
+            self,
+            components=components.astype(self.components.dtype),
+            code=(self.code @ balanced.change[:, alive]).astype(self.components.dtype),
+            statistics=_as_needed(statistics, self.kind),
+            unbalanced=0,
+        )
 
-    def open_direction(self, direction: Array, value: float) -> None:
-        """Add a component along a direction of length one, as if of this singular value."""
-        self.components = np.concatenate([self.components, direction.dtype.type(sqrt(value)) * direction[None]])
-        self.code = np.append(self.code, direction.dtype.type(0))
-        self.statistics = self.statistics._replace(A=linalg.block_diag(self.statistics.A, value))
-        self.complete()
+    def with_direction(self, direction: Array, value: float) -> Self:
+        """One more component, along a direction of length one, as if of this singular value."""
+        larger = replace(
+            self,
+            components=np.concatenate([self.components, direction.dtype.type(sqrt(value)) * direction[None]]),
+            code=np.append(self.code, direction.dtype.type(0)),
+            statistics=self.statistics._replace(A=linalg.block_diag(self.statistics.A, value)),
+        )
+        return larger.completed()
 
-    def put_first(self, components: Array, statistics: Statistics, most: int) -> None:
-        """Put other components before the old ones, as far as there is room; `complete` then makes up their B."""
+    def behind(self, components: Array, statistics: Statistics, most: int) -> Self:
+        """Other components before these, of which there stay as many as there is room for.
+
+        Then `restarted` is to follow, and `completed`, which makes up their B.
+        """
         old = self._balanced(self.statistics)
         room = slice(max(most - len(components), 0))
         faded = old.statistics.forget(statistics.weight / self.window)
-        self.components = np.concatenate([components, old.components[room]])
         A = linalg.block_diag(statistics.A, faded.A[room, room])
-        self.statistics = Statistics(A, np.zeros((len(A), 0)), statistics.weight, 0.0)
+        return replace(
+            self,
+            components=np.concatenate([components, old.components[room]]),
+            statistics=Statistics(A, np.zeros((len(A), 0)), statistics.weight, 0.0),
+        )
 
-    def complete(self) -> None:
-        """Make up B from the components, where it is needed."""
-        self.statistics = self._storable(self._with_B())
+    def completed(self) -> Self:
+        """With B made up from the components, where it is needed."""
+        return replace(self, statistics=_as_needed(self._with_B(), self.kind))
 
-    def use(self, kind: str) -> None:
-        """Go on with another kind of steps."""
-        self.kind = kind
-        if not self.statistics.B.shape[1] and kind != "recursive" and len(self):
-            self.statistics = self._with_B()
-        self.statistics = self._storable(self.statistics)
+    def with_steps(self, kind: str) -> Self:
+        """The same components, to be moved by another kind of steps."""
+        statistics = self.statistics
+        if not statistics.B.shape[1] and kind != "recursive" and len(self):
+            statistics = self._with_B()
+        return replace(self, kind=kind, statistics=_as_needed(statistics, kind))
 
-    def to_units(self, units: Units) -> None:
-        """Measure everything in other units."""
-        self.components, self.code = map(units.factors_to_units, (self.components, self.code))
-        self.statistics = self.statistics.to_units(units)
-        self.step_penalty = units.to_units(self.step_penalty)
+    def to_units(self, units: Units) -> Self:
+        """The same dictionary, measured in other units."""
+        components, code = map(units.factors_to_units, (self.components, self.code))
+        return replace(
+            self,
+            components=components,
+            code=code,
+            statistics=self.statistics.to_units(units),
+            step_penalty=units.to_units(self.step_penalty),
+        )
 
     def _balanced(self, statistics: Statistics) -> Balanced:
         return (scale_atoms if self.nonnegative else balance)(statistics, self.components)
@@ -199,6 +238,7 @@ class Dictionary:
         """The statistics with the B that the components solve (9) for."""
         return self.statistics._replace(B=self.statistics.system(self.step_penalty) @ self.components)
 
-    def _storable(self, statistics: Statistics) -> Statistics:
-        """Without B, if nothing needs it."""
-        return statistics._replace(B=statistics.B[:, :0]) if self.kind == "recursive" else statistics
+
+def _as_needed(statistics: Statistics, kind: str) -> Statistics:
+    """Without B, if steps of this kind do not need it."""
+    return statistics._replace(B=statistics.B[:, :0]) if kind == "recursive" else statistics

@@ -1,28 +1,39 @@
 """How noisy a stream is, and how quickly to forget its past."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
+from typing import Annotated, Self
 
 import numpy as np
 
+from ..._rules import Number
 from ..._types import Array, Float64Array
 from ..decomposition.result import Decomposition
 from ..linalg.units import Units
 from ..penalties import NORMAL_MAD, from_noise, noise_floor, nonnegative_from_noise
 
-__all__ = ["NoiseTracker", "noise_and_floor"]
+__all__ = ["NoiseLevel", "noise_and_floor"]
 
 
-_FADE = 2.0
-"""In a stream of age t the weight of a sample of age a is about (1 - a/t)^2, and all weights add up to t/3."""
-_AVERAGED = 100
-"""Samples over which the noise level is averaged, and in which the window halves when the stream drifts."""
-_DRIFT = 1.25
-"""Growth of the noise level, above its best, that is taken for drift."""
-_ENTRIES = 5000
-"""The median deviation is taken over about so many entries."""
-_RELAXED = 100
-"""Ages after which a best noise level that is not reached any more is forgotten."""
+@dataclass(frozen=True)
+class Drift:
+    """How a stream shows that it drifts, and how the window and the noise level follow it."""
+
+    fading: float = 2.0
+    """In a stream of age t the weight of a sample of age a is about (1 - a/t)^2, and all weights add up to t/3."""
+    n_averaged: int = 100
+    """The noise level is averaged over this number of samples, and the window halves in it when the stream drifts."""
+    growth: float = 1.25
+    """The stream drifts where its noise level is this much higher than the best of late."""
+    n_relaxed: int = 100
+    """A best noise level that is not reached any more is forgotten after this number of ages."""
+    n_entries: int = 5000
+    """The median deviation is taken over about this number of entries."""
+
+
+DRIFT = Drift()
+AMOUNT = Number(0.0, 1e300)
+"""What numbers are that measure a size, in a file."""
 
 
 def noise_and_floor(
@@ -37,33 +48,34 @@ def noise_and_floor(
     return NORMAL_MAD * float(np.nanmedian(np.abs(X - part.low_rank))) / sqrt(freedom), noise_floor(X)
 
 
-@dataclass
-class NoiseTracker:
+@dataclass(frozen=True)
+class NoiseLevel:
     """Noise level of a stream, and its age, which grows with the samples and falls when the stream drifts.
 
     The components of a stream that drifts are always behind, and the further, the longer the window: their lag shows as
     noise. So the window grows with the stream for as long as the noise level stays near its best.
     """
 
-    level: float = 0.0
-    floor: float = 0.0
+    level: Annotated[float, AMOUNT] = 0.0
+    floor: Annotated[float, AMOUNT] = 0.0
     """The level is at least this."""
-    least: float = 0.0
+    least: Annotated[float, AMOUNT] = 0.0
     """The best level of late."""
-    age: float = 0.0
+    age: Annotated[float, Number(0.0, 2.0**53)] = 0.0
 
-    def restart(self, n: int, level: float, floor: float) -> None:
-        """Begin with n samples, all of the same weight."""
-        self.floor = floor
-        self.level = self.least = max(level, floor)
-        self.age = (1 + _FADE) * n
+    @classmethod
+    def of_start(cls, n: int, level: float, floor: float) -> Self:
+        """That of n samples, all of the same weight."""
+        level = max(level, floor)
+        return cls(level, floor, level, (1 + DRIFT.fading) * n)
 
-    def to_units(self, units: Units) -> None:
-        """Measure the noise in other units."""
-        self.level, self.floor, self.least = map(units.to_units, (self.level, self.floor, self.least))
+    def to_units(self, units: Units) -> Self:
+        """The same noise in other units."""
+        level, floor, least = map(units.to_units, (self.level, self.floor, self.least))
+        return replace(self, level=level, floor=floor, least=least)
 
-    def update(self, deviations: Array, freedom: float, shortest: int) -> None:
-        """Take in the absolute deviations of some samples from their projections.
+    def update(self, deviations: Array, freedom: float, shortest: int) -> Self:
+        """Noise level and age after some more samples, by their absolute deviations from their projections.
 
         Parameters
         ----------
@@ -75,19 +87,21 @@ class NoiseTracker:
             The shortest window, in samples.
         """
         n = len(deviations)
-        some = deviations[:, :: 1 + deviations.size // _ENTRIES]
+        some = deviations[:, :: 1 + deviations.size // DRIFT.n_entries]
         known = some[~np.isnan(some)]
         if known.size == 0:
-            return
-        level = max(NORMAL_MAD * float(np.median(known)) / sqrt(freedom), self.floor)
-        self.level *= (level / self.level) ** (n / (n + _AVERAGED))
-        self.least = min(self.level, self.least * (1 + n / (_RELAXED * self.age)))
-        if self.level > _DRIFT * self.least:
-            self.age = max(self.age * 2.0 ** (-n / _AVERAGED), min(self.age + n, (1 + _FADE) * shortest))
+            return self
+        seen = max(NORMAL_MAD * float(np.median(known)) / sqrt(freedom), self.floor)
+        level = self.level * (seen / self.level) ** (n / (n + DRIFT.n_averaged))
+        least = min(level, self.least * (1 + n / (DRIFT.n_relaxed * self.age)))
+        if level > DRIFT.growth * least:
+            shrunk = self.age * 2.0 ** (-n / DRIFT.n_averaged)
+            age = max(shrunk, min(self.age + n, (1 + DRIFT.fading) * shortest))
         else:
-            self.age += n
+            age = self.age + n
+        return replace(self, level=level, least=least, age=age)
 
     def forgetting(self, n: int) -> Float64Array:
         """Factors of the next n samples: age / (age + 2), so that the window is a third of the age."""
         ages = self.age + np.arange(n)
-        return ages / (ages + _FADE)
+        return ages / (ages + DRIFT.fading)

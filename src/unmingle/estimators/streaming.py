@@ -1,6 +1,9 @@
 """What estimators of streams share: learning as samples come, checkpoints, freezing, and the way to and from files."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -10,24 +13,48 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import store
-from .._rollback import unchanged_on_error
+from .._rules import Count, Flag, Number, Record, Rule, Text
 from .._threads import limit_blas_threads
 from .._types import Array
-from .._validation import (
-    as_floats,
-    check_count,
-    check_optional_count,
-    check_optional_forgetting,
-    generator,
-    given_penalties,
-    within_range,
-)
+from .._validation import as_floats, check_count, generator, given_penalties, within_range
 from ..core.iterate import Callback, Progress
-from ..core.online.settings import TrackerSettings
-from ..core.online.tracker import Tracker
-from .base import RobustTransformer
-from .passes import Found, Wanted
-from .stream import RecentRows, batches, first_row, in_memory
+from ..core.online.tracker import TRACKER, Tracker, TrackerSettings
+from .base import FITTED, FORGETTING, GIVEN, RobustTransformer
+from .distributed_protocol import PassRequest, PassResult
+from .row_sources import RecentRows, batches, first_row, in_memory
+
+STREAM_GIVEN: Mapping[str, Rule] = {
+    **GIVEN,
+    "forgetting": FORGETTING,
+    "start_size": Count(1),
+    "batch_size": Count(1),
+}
+"""Parameters of all estimators that follow a stream."""
+STREAM_FITTED: Mapping[str, Rule] = {
+    **FITTED,
+    "frozen_": Flag(),
+    "n_jumps_": Count(),
+    "n_samples_seen_": Count(),
+    "noise_level_": Number(0.0),
+}
+"""Attributes of all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class StreamState:
+    """Where an estimator is in its stream."""
+
+    recent: RecentRows
+    """The last rows, which tell what is ordinary now."""
+    origin: str = ""
+    """What tells this source of samples from others; "" for blocks that are given one by one."""
+    tracker: Tracker | None = None
+    """None before the first sample."""
+
+    @property
+    def n_seen(self) -> int:
+        """Number of samples seen."""
+        return self.tracker.n_seen if self.tracker else 0
 
 
 class StreamTransformer(RobustTransformer):
@@ -40,20 +67,9 @@ class StreamTransformer(RobustTransformer):
     start_size: int
     batch_size: int
     random_state: Any
-    _tracker: Tracker | None
-    _recent: RecentRows
-    """The last rows, which tell what is ordinary now."""
-    _learnt: ClassVar = (
-        "components_",
-        "frozen_",
-        "n_components_",
-        "n_features_in_",
-        "n_jumps_",
-        "n_samples_seen_",
-        "noise_level_",
-        "outlier_penalty_",
-        "rank_penalty_",
-    )
+    _attribute_rules: ClassVar = STREAM_FITTED
+    _state_rules: ClassVar = {"stream": Record({"origin": Text(), "tracker": TRACKER})}
+    _stream: StreamState | None = None
 
     def fit(
         self,
@@ -91,30 +107,33 @@ class StreamTransformer(RobustTransformer):
         origin, X = _origin(X)
         n_samples = X.shape[0] if hasattr(X, "shape") else None
         if checkpoint is not None and _ready(checkpoint):
-            self._resume(checkpoint, origin, n_samples)
+            stream = self._resume(checkpoint, origin, n_samples)
         else:
-            self._start(origin)
-        saved, size = self._n_seen, check_count(self.batch_size, "batch_size")
-        again = self._recent.to_read_again(saved, self.n_features_in_, size) if saved else 0
+            stream = self._forget(origin)
+        saved, size = stream.n_seen, check_count(self.batch_size, "batch_size")
+        again = stream.recent.to_read_again(saved, self.n_features_in_, size) if saved else 0
         for batch in batches(X, size, skip=saved - again):
+            rows = batch if checked else self._validated(batch, reset=stream.tracker is None)
             if again > 0:
-                self._recent.add(batch if checked else self._validated(batch, reset=False))
-                again -= len(batch)
+                stream = replace(stream, recent=stream.recent.add(rows))
+                again -= len(rows)
                 continue
-            self._learn(batch if checked else self._validated(batch, reset=self._tracker is None))
-            if checkpoint is not None and self._n_seen - saved >= every:
+            stream = self._stream = self._learnt_from(stream, rows)
+            if checkpoint is not None and stream.n_seen - saved >= every:
                 saved = self._publish().n_samples_seen_
                 self.save(checkpoint)
             if callback is not None and callback(Progress(self._publish().n_samples_seen_, n_samples)):
                 break
-        if self._tracker is None:
+        if stream.tracker is None:
             raise ValueError("X contains no samples.")
-        if self._tracker.has_learnt_nothing:
+        if stream.tracker.has_learnt_nothing:
             raise ValueError("X contains only NaN: every entry is missing.")
-        if checkpoint is not None and self._n_seen > saved:
+        self._stream = stream
+        if checkpoint is not None and stream.n_seen > saved:
             self._publish().save(checkpoint)
-        self._tracker.settle()
-        self._publish()._row_model()
+        self._stream = replace(stream, tracker=stream.tracker.settled())
+        self._publish()
+        self._ordinary_rows()
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -127,24 +146,24 @@ class StreamTransformer(RobustTransformer):
         y : ignored
             Not used.
         """
-        with unchanged_on_error(self):
-            if getattr(self, "_tracker", None) is None:
-                self._start("")
-            if _is_one_sample(X):
-                X = np.reshape(X, (1, -1))
-            X = self._validated(X, reset=self._tracker is None)
-            if not getattr(self, "frozen_", False):
-                self._follow(X)
+        if _is_one_sample(X):
+            X = np.reshape(X, (1, -1))
+        learnt = copy(self)  # all that it holds are values, so what fails leaves self as it was
+        learnt._follow(X)
+        self.__dict__.update(vars(learnt))
         return self
 
-    def _follow(self, X: Array) -> None:
-        """Learn from samples, with a copy of what learns."""
-        self._recent = self._recent.copied()
-        if self._tracker is not None:
-            self._tracker = self._tracker.copied()
-            self._tracker.use(self._settings())
+    def _follow(self, X: Any) -> None:
+        """Learn from samples, unless frozen."""
+        stream = self._stream or StreamState(RecentRows(self.start_size))
+        X = self._validated(X, reset=stream.tracker is None)
+        if getattr(self, "frozen_", False):
+            return
+        if stream.tracker is not None:
+            stream = replace(stream, tracker=stream.tracker.with_settings(self._settings()))
         for batch in batches(X, check_count(self.batch_size, "batch_size")):
-            self._learn(batch)
+            stream = self._learnt_from(stream, batch)
+        self._stream = stream
         self._publish()
 
     def freeze(self, frozen: bool = True) -> Self:
@@ -159,68 +178,63 @@ class StreamTransformer(RobustTransformer):
         self.frozen_ = bool(frozen)
         return self
 
-    def prepare_passes(self, rows: Any) -> Wanted:
+    def begin_passes(self, rows: Any) -> PassRequest:
         """As in `RobustPCA`; with ``forgetting`` below 1 later rows weigh more, and "auto" weighs all alike."""
-        return super().prepare_passes(rows)._replace(forgetting=self._settings().forgetting or 1.0)
+        return super().begin_passes(rows)._replace(forgetting=self._settings().forgetting or 1.0)
 
-    def adopt_passes(self, found: Found, rows: Array) -> None:
+    def finish_passes(self, result: PassResult, rows: Array) -> None:
         """Go on from what passes over all rows found, for `unmingle.distributed.fit`."""
-        self._start("")
-        balanced = found.balanced
-        self._tracker = Tracker.from_statistics(
-            self._settings(), self._rng(), balanced.components, balanced.statistics, found.n_rows, found.units,
-            found.noise,
+        balanced = result.balanced
+        tracker = Tracker.from_statistics(
+            self._settings(), self._rng(), balanced.components, balanced.statistics, result.n_rows, result.units,
+            result.noise,
         )  # fmt: skip
-        self._publish()._calibrated(rows)
-
-    @property
-    def _n_seen(self) -> int:
-        return self._tracker.n_seen if self._tracker else 0
+        self._stream = replace(self._forget(""), tracker=tracker)
+        self._publish()
+        self._calibrated(rows)
 
     def _settings(self) -> TrackerSettings:
         """The parameters, checked."""
-        n_components = check_optional_count(self.n_components, "n_components")
-        start_size = check_count(self.start_size, "start_size")
-        self._contamination()
-        forgetting = check_optional_forgetting(self.forgetting)
-        kind, n_layers = self._steps()
+        given = self._checked_parameters()
         rank_penalty, outlier_penalty = given_penalties(self.rank_penalty, self.outlier_penalty, self.n_features_in_)
+        n_components, forgetting = given["n_components"], given["forgetting"]
+        kind, n_layers = self._steps(given)
         return TrackerSettings(
             n_components,
             rank_penalty,
             outlier_penalty,
-            forgetting,
+            None if forgetting == "auto" else forgetting,
             kind,
-            max(start_size, 2 * min(n_components or 0, self.n_features_in_)),
+            max(given["start_size"], 2 * min(n_components or 0, self.n_features_in_)),
             n_layers,
         )
 
     @abstractmethod
-    def _steps(self) -> tuple[str, int | None]:
-        """The kind of the dictionary steps, and the layers that encode samples while learning, checked."""
+    def _steps(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
+        """The kind of the dictionary steps, and the layers that encode samples while learning."""
 
-    def _start(self, origin: str) -> None:
-        """Forget everything."""
-        for name in set(self._learnt) - {"n_features_in_"}:
+    def _forget(self, origin: str) -> StreamState:
+        """Forget all that was learnt; gives the state at the start of a stream."""
+        for name in {*self._attribute_rules, "_stream"} - {"n_features_in_"}:
             self.__dict__.pop(name, None)
-        self._tracker = None
-        self._origin = origin
-        self._rows, self._seen, self._offset, self._stale = None, None, 0.0, False
-        self._recent = RecentRows(self.start_size)
+        self._rows, self._stale = None, False
+        return StreamState(RecentRows(self.start_size), origin)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
 
-    def _learn(self, batch: Array) -> None:
-        if self._tracker is None:
-            self._tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, self._rng())
+    def _learnt_from(self, stream: StreamState, batch: Array) -> StreamState:
+        """The state after a batch of samples."""
+        tracker = stream.tracker
+        if tracker is None:
+            tracker = Tracker.fresh(self._settings(), batch.shape[1], batch.dtype, self._rng())
         with limit_blas_threads(batch.size):
-            self._tracker.learn(batch.astype(self._tracker.dtype, copy=False))
-        self._recent.add(batch)
+            tracker = tracker.learn(batch.astype(tracker.dtype, copy=False))
         self._stale = True
+        return replace(stream, tracker=tracker, recent=stream.recent.add(batch))
 
     def _seen_lately(self) -> Array | None:
-        return self._recent.rows()
+        return self._stream.recent.rows() if self._stream else None
 
     def _rng(self) -> np.random.Generator:
         """A generator of our own, of the kind that can be stored."""
@@ -228,7 +242,7 @@ class StreamTransformer(RobustTransformer):
 
     def _publish(self) -> Self:
         """Set the attributes from the state of the tracker, in the units of the data."""
-        tracker = cast(Tracker, self._tracker)
+        tracker = cast(Tracker, cast(StreamState, self._stream).tracker)
         self.components_, self.rank_penalty_, self.outlier_penalty_, self.noise_level_ = tracker.learnt
         within_range(self.components_, type(self).__name__)
         self.n_components_ = len(self.components_)
@@ -236,7 +250,7 @@ class StreamTransformer(RobustTransformer):
         self.frozen_ = getattr(self, "frozen_", False)
         return self
 
-    def _resume(self, checkpoint: str | PathLike[str], origin: str, n_samples: int | None) -> None:
+    def _resume(self, checkpoint: str | PathLike[str], origin: str, n_samples: int | None) -> StreamState:
         """Go on from a checkpoint of the same model and data."""
         stored = store.read(checkpoint)
         if stored.kind != type(self).__name__:
@@ -249,7 +263,7 @@ class StreamTransformer(RobustTransformer):
                     f"The checkpoint {checkpoint} was made with {name}={then[name]!r}, not {now[name]!r}; "
                     "delete it to start again, or choose another path."
                 )
-        if loaded._origin != origin:
+        if stored.parameters["stream"]["origin"] != origin:
             raise ValueError(
                 f"The checkpoint {checkpoint} belongs to other data; delete it to start again, or choose another path."
             )
@@ -260,15 +274,18 @@ class StreamTransformer(RobustTransformer):
             )
         self.__dict__.update({name: value for name, value in vars(loaded).items() if name not in now})
         self.frozen_ = False
+        return cast(StreamState, self._stream)
 
     def _state_to_store(self) -> dict[str, Any]:
-        return {"stream": {"origin": self._origin, "tracker": cast(Tracker, self._tracker)._to_store()}}
+        stream = cast(StreamState, self._stream)
+        tracker = cast(Tracker, stream.tracker)
+        return {**super()._state_to_store(), "stream": {"origin": stream.origin, "tracker": tracker._to_store()}}
 
     def _state_from_store(self, content: dict[str, Any]) -> None:
+        super()._state_from_store(content)
         stream = content["stream"]
-        self._recent = RecentRows(self.start_size)
-        self._origin = str(stream["origin"])
-        self._tracker = Tracker._from_store({**stream["tracker"], "settings": self._settings()})
+        tracker = Tracker._from_store(stream["tracker"], self._settings())
+        self._stream = StreamState(RecentRows(self.start_size), str(stream["origin"]), tracker)
 
 
 def _is_one_sample(X: Any) -> bool:

@@ -1,5 +1,9 @@
-"""Between estimators and passes over data that lie elsewhere: what an estimator asks for, gets, and gives away."""
+"""How estimators and `unmingle.distributed` work together.
 
+An estimator asks for passes over all rows, wherever they lie, and goes on from what these have found.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -11,7 +15,7 @@ from ..core.linalg.units import Units
 from ..core.online.statistics import Balanced
 
 
-class Wanted(NamedTuple):
+class PassRequest(NamedTuple):
     """What an estimator asks of the passes; None leaves the choice to the data."""
 
     rows: Array
@@ -27,7 +31,7 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PassResult:
     """Where the passes ended: (4) for all rows. Fields are in ``units``, properties in the units of the data."""
 
     balanced: Balanced
@@ -83,37 +87,21 @@ class Found:
 class Projector:
     """A fitted model with nothing but what projections need, light enough to be sent to where the rows lie."""
 
-    _model: Any
-
-    @property
-    def n_components(self) -> int:
-        """Number of components."""
-        return int(self._model.n_components_)
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self._model.n_features_in_)
-
-    @property
-    def nonnegative(self) -> bool:
-        """Whether samples must have no negative entries."""
-        return bool(self._model.nonnegative)
-
-    def project(self, X: Array) -> tuple[Array, Array]:
-        """Codes (n, q) and relative gaps (n,) of samples."""
-        return self._model._project(X)
-
-    def assemble(self, X: Array, codes: Array, gap: Array) -> Decomposition:
-        """The parts of samples whose codes and gaps are known."""
-        return self._model._decomposition(X, codes, gap)
+    n_components: int
+    n_features: int
+    nonnegative: bool
+    """Whether samples must have no negative entries."""
+    project: Callable[[Array], tuple[Array, Array]]
+    """Codes (n, q) and relative gaps (n,) of samples."""
+    assemble: Callable[[Array, Array, Array], Decomposition]
+    """The parts of samples whose codes and gaps are known."""
 
 
 @runtime_checkable
 class Distributable(Protocol):
     """An estimator that `unmingle.distributed` can fit and apply."""
 
-    def prepare_passes(self, rows: Any) -> Wanted:
+    def begin_passes(self, rows: Any) -> PassRequest:
         """Check parameters and the rows of the start before any work, and say what to look for in all rows.
 
         Parameters
@@ -122,15 +110,15 @@ class Distributable(Protocol):
             Some of the samples; NaN means missing.
         """
 
-    def adopt_passes(self, found: Found, rows: Array) -> None:
+    def finish_passes(self, result: PassResult, rows: Array) -> None:
         """Become fitted by what passes over all rows found.
 
         Parameters
         ----------
-        found : Found
+        result : PassResult
             Components, penalties, sums and the rest.
         rows : array of shape (n_samples, n_features)
-            The rows of the start, as `prepare_passes` gave them.
+            The rows of the start, as `begin_passes` gave them.
         """
 
     def projector(self) -> Projector:

@@ -1,7 +1,7 @@
 """Where samples come from: arrays in memory or on disk, and iterables of blocks, as batches of equal size."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -11,32 +11,40 @@ from .._types import AnyArray
 
 _ROWS_AT_ONCE = 1024
 """Rows read at once from an array, or more if its chunks hold more."""
-_MOST_RECENT, _NUMBERS = 1000, 2**18
-"""Last rows that are kept, at most, and numbers in them, unless that is less than a start."""
 
 
+@dataclass(frozen=True)
+class RecentLimits:
+    """How much of a stream is kept to tell what is ordinary now."""
+
+    rows: int = 1000
+    """This number of the last rows is kept at most."""
+    numbers: int = 2**18
+    """They hold this number of numbers at most, unless that is less than a start."""
+
+
+RECENT = RecentLimits()
+
+
+@dataclass(frozen=True, eq=False)
 class RecentRows:
     """The last rows of a stream, in memory that does not grow."""
 
-    def __init__(self, least: int) -> None:
-        self._least = least
-        self._blocks: deque[AnyArray] = deque()
+    least: int
+    """Rows that are kept at least."""
+    blocks: tuple[AnyArray, ...] = ()
 
-    def copied(self) -> "RecentRows":
-        """The same rows, to go on from."""
-        other = RecentRows(self._least)
-        other._blocks = self._blocks.copy()
-        return other
-
-    def add(self, block: AnyArray) -> None:
-        """Keep a copy of a block, and drop those before it that are not needed any more."""
+    def add(self, block: AnyArray) -> "RecentRows":
+        """With a copy of a block, without those before it that are not needed any more."""
         most = self._most(block.shape[1])
-        self._blocks.append(block[-most:].copy())
-        while sum(map(len, self._blocks)) - len(self._blocks[0]) >= most:
-            self._blocks.popleft()
+        blocks = (*self.blocks, block[-most:].copy())
+        spare, first = sum(map(len, blocks)) - most, 0
+        while spare >= len(blocks[first]):
+            spare, first = spare - len(blocks[first]), first + 1
+        return replace(self, blocks=blocks[first:])
 
     def _most(self, m: int) -> int:
-        return max(self._least, min(_MOST_RECENT, _NUMBERS // m))
+        return max(self.least, min(RECENT.rows, RECENT.numbers // m))
 
     def to_read_again(self, n_seen: int, m: int, batch_size: int) -> int:
         """How many of the rows seen, in whole batches, fill it again after an interruption."""
@@ -44,7 +52,7 @@ class RecentRows:
 
     def rows(self) -> AnyArray | None:
         """All that are kept, in their order."""
-        return np.concatenate(self._blocks) if self._blocks else None
+        return np.concatenate(self.blocks) if self.blocks else None
 
 
 def in_memory(X: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Files that are written aside, each locked by its writer: one that nobody holds was left behind by a killed run.
+"""Temporary files, each locked by its writer: one that nobody holds was left behind by a killed run.
 
-Where there are no such locks, nothing is taken for left behind.
+Where the system has no such locks, nothing is taken for left behind.
 """
 
 import os
@@ -17,8 +17,10 @@ except ImportError:  # Windows
     _fcntl = None  # type: ignore[assignment]
 locks: Any = _fcntl
 
-_PATIENCE = 100
+_LOCK_ATTEMPTS = 100
+"""A new file is locked within this number of hundredths of a second."""
 _swept: set[tuple[Path, str]] = set()
+"""Folders, and patterns of names, that this process has looked through for files left behind."""
 
 
 class Hold:
@@ -63,7 +65,7 @@ def hold(path: str | PathLike[str]) -> Hold:
 
 def hold_new(path: str | PathLike[str]) -> Hold:
     """Hold a file whose name nobody else has; somebody who sweeps the folder may have it in hand for a moment."""
-    for _ in range(_PATIENCE):
+    for _ in range(_LOCK_ATTEMPTS):
         try:
             return hold(path)
         except BlockingIOError:
