@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._rules import ANY_NUMBER, FLOATS, POSITIVE, ArrayOf, Count, Flag, OneOf
+from .._rules import ANY_NUMBER, FLOATS, POSITIVE, ArrayOf, Count, Flag
 from .._threads import limit_blas_threads
 from .._types import Array
 from ..core.cells.refit import refit_cells
@@ -115,7 +115,6 @@ class RobustPCA(RobustTransformer):
     _parameter_rules: ClassVar = {
         **GIVEN,
         **OF_TABLES,
-        "solver": OneOf("alternating", "proximal"),
         "tol": POSITIVE,
         "max_iter": Count(1),
     }
