@@ -11,10 +11,11 @@ from command_line import failed
 
 import unmingle
 from unmingle.apps.tables import _parts
+from unmingle.cli._app import COMMANDS as LINES
 from unmingle.cli._shared import console
 from unmingle.core.iterate import Progress
 
-COMMANDS = ["demo", "decompose", "fit", "train", "export", "info", "video"]
+COMMANDS = list(LINES)
 
 
 def test_version(run):
@@ -34,6 +35,19 @@ def test_help_lists_the_commands_without_loading_numpy():
     done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert all(command in done.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_list_says_what_the_help_of_a_command_says_first(run, command):
+    """That of `train` tells of all kinds of training."""
+    if command != "train":
+        assert LINES[command] in " ".join(run(command, "--help").out.split())
+
+
+def test_a_command_that_is_not_known_is_guessed(run):
+    ended = run("decompos")
+    assert ended.code == 2
+    assert "Did you mean 'decompose'" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from command_line import failed
 from films import POSIX, SCENE, frames_of, write_film, write_video
 from PIL import Image
 
+from unmingle.apps import jobs
 from unmingle.apps.video import Stream, _outputs, _separate
-from unmingle.cli._shared import paths
 from unmingle.media import FrameWriter, MediaError
 from unmingle.media.background import WritingThread
 
@@ -82,7 +82,7 @@ def test_a_folder_that_is_read_only_is_told_at_once(run, street, monkeypatch):
     def denied(**place):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(paths, "TemporaryFile", denied)
+    monkeypatch.setattr(jobs, "TemporaryFile", denied)
     assert failed(
         run("video", "street.mp4", "--events", "events.csv"), "events.csv cannot be written: ", "Permission denied"
     )

@@ -95,7 +95,7 @@ def header_text(header: Any, card: Mapping[str, Any]) -> dict[str, str]:
     """What people want to know of a model, from the header of its file and from its card, if it has one."""
     fitted = _table(header.parameters.get("fitted"))
     rows = _table(fitted.get("rows_"))
-    told = {
+    facts = {
         "kind": lambda: f"{header.kind}, {KINDS.get(header.kind, 'a model')}",
         "trained on": lambda: _trained_on(header.parameters, fitted, rows, card),
         "input": lambda: _input(header, fitted, rows, card),
@@ -105,7 +105,7 @@ def header_text(header: Any, card: Mapping[str, Any]) -> dict[str, str]:
         "bad rows": lambda: f"a score below {rows['offset']:.3g} is an outlier (-1)" if rows else "",
         "made by": lambda: str(card.get("made by", "")),
     }
-    return {name: found for name, fact in told.items() if (found := _readable(fact))}
+    return {name: found for name, fact in facts.items() if (found := _readable(fact))}
 
 
 def _table(value: Any) -> Mapping[str, Any]:
@@ -138,12 +138,12 @@ def _input(header: Any, fitted: Any, rows: Any, card: Mapping[str, Any]) -> str:
     if "n_features_in_" not in fitted:
         shape = header.parameters.get("shape")
         return f"frames of {shape[1]} x {shape[0]} pixels, {header.parameters.get('dtype', '')}" if shape else ""
-    told = f"rows of {fitted['n_features_in_']:,} numbers"
+    words = f"rows of {fitted['n_features_in_']:,} numbers"
     names = fitted.get("feature_names_in_", {}).get("names", [])
     if names:
-        told += f" ({', '.join(map(str, names[:4]))}{', ...' if len(names) > 4 else ''})"
+        words += f" ({', '.join(map(str, names[:4]))}{', ...' if len(names) > 4 else ''})"
     least, most = (card.get(f"{end} entry", rows.get(end)) for end in ("smallest", "largest"))
-    return told if least is None else f"{told}, in training from {least:.4g} to {most:.4g}"
+    return words if least is None else f"{words}, in training from {least:.4g} to {most:.4g}"
 
 
 def _penalties(fitted: Mapping[str, Any]) -> str:
@@ -154,20 +154,20 @@ def _penalties(fitted: Mapping[str, Any]) -> str:
 
 
 def _quality(fitted: Mapping[str, Any], card: Mapping[str, Any]) -> str:
-    told = []
+    facts = []
     if "converged_" in fitted and not fitted["converged_"]:
-        told.append("not converged: stopped at max_iter")
+        facts.append("not converged: stopped at max_iter")
     if fitted.get("gap_") is not None and fitted.get("gap_") == fitted.get("gap_"):
-        told.append(f"cost within {_percent(fitted['gap_'])} of the least possible")
+        facts.append(f"cost within {_percent(fitted['gap_'])} of the least possible")
     if "stationarity_" in fitted:
-        told.append(f"stationary to {fitted['stationarity_']:.1g}")
+        facts.append(f"stationary to {fitted['stationarity_']:.1g}")
     if "noise_level_" in fitted:
-        told.append(f"noise level {fitted['noise_level_']:.3g}")
+        facts.append(f"noise level {fitted['noise_level_']:.3g}")
     if "gain of training" in card:
-        told.append(f"training lowered the cost by {_percent(card['gain of training'])}")
+        facts.append(f"training lowered the cost by {_percent(card['gain of training'])}")
     if "median relative gap on training data" in card:
-        told.append(f"half of the answers within {_percent(card['median relative gap on training data'])} of the best")
-    return "; ".join(told)
+        facts.append(f"half of the answers within {_percent(card['median relative gap on training data'])} of the best")
+    return "; ".join(facts)
 
 
 def _percent(share: float) -> str:

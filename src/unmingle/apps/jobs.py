@@ -1,4 +1,4 @@
-"""What all jobs share: requests that are refused before the work begins, and warnings as sentences of the result."""
+"""What all jobs share: requests that are refused before the work begins, and warnings and figures in words."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from os.path import realpath
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 
 class RequestError(ValueError):
@@ -93,3 +94,15 @@ def _make_writable(folder: Path, before: str, name: str) -> None:
         raise RequestError(
             sentence, is_usage=False, names={"name": name}, before=before, folder=folder, reason=error.strerror
         ) from error
+
+
+def solver_text(figures: Mapping[str, Any]) -> dict[str, str]:
+    """What a solver says of its answer, in words."""
+    state = "converged" if figures["converged"] else "not converged"
+    return {
+        "rank": str(figures["rank"]),
+        "penalties": f"rank {figures['rank_penalty']:.4g}, outliers {figures['outlier_penalty']:.4g}",
+        "relative gap": f"{figures['gap']:.1e}",
+        **({"stationarity": f"{figures['stationarity']:.1e}"} if "stationarity" in figures else {}),
+        "iterations": f"{figures['iterations']}, {state}",
+    }

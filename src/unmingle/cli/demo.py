@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..apps.jobs import solver_text
 from ._shared import console
 from ._shared.options import Json, Quiet, Seed
 from ._shared.paths import ready_folder
@@ -37,7 +38,7 @@ def run(
         console.show(
             "A film whose light changes: what moves? (1 is best; simple ways have the best threshold)",
             console.table(*compare_street(done.street), first_is_ours=True),
-            console.facts(console.solved(summary["street"])),
+            console.facts(solver_text(summary["street"])),
             f"\nA table with {done.readings.n_faults} faults and {done.readings.n_gaps} gaps: which cells are wrong?",
             console.table(*compare_readings(done.readings), first_is_ours=True),
             f"A song: nearer to the true parts by: {song}\n",

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmingle.apps import tables
+from unmingle.apps.tables import _columns, _numbers, _text
 from unmingle.apps.tables._outputs import write_outliers
 
 MIXED = pd.DataFrame(
@@ -203,3 +204,44 @@ def test_row_numbers_are_told_from_measurements(tmp_path, name, values, is_id):
     assert tables.read_table(tmp_path / "x.csv").skipped == ({name: "ids"} if is_id else {})
     table = tables.read_table(tmp_path / "x.csv", use=[name])
     np.testing.assert_array_equal(table.values[:, 0], values)
+
+
+PLAIN = {
+    "plain": "a,b\n1,2.50\n-3,4e5\n,nan\n",
+    "words": "a,b\nNA,1\n2,-\n?,3.25\n",
+    "decimal commas": "a;b\n1,5;2\n;3,25\nn,a,;4\n",
+    "points among decimal commas": "a;b;c\n1,5;1.234,5;1\n2,5;2.5;2\n3,5;3;3\n",
+    "other numbers": "a,b,c\n1_000,+5,1\n2,.5,0x1A\n3,5.,3\n",
+    "not plain": 'a,b\n5 %,"1,234"\n6 %,"5,678"\n',
+    "infinite": "a,b\n1,inf\n2,3\n",
+    "padded": "a, b\n1, 2\n  3 ,4 \n",
+    "blank": "a,b\n1,2\n\n,\n  \n3,4\n",
+    "ragged": "a,b\n1,2\n3\n",
+    "ragged with quotes": 'a,b\n"1,5",2\n3\n',
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_columns_read_at_once_are_those_read_cell_by_cell(tmp_path, monkeypatch, name):
+    """By pyarrow, by pandas alone, and by all rules for every column."""
+    (tmp_path / "x.csv").write_text(PLAIN[name])
+
+    def read():
+        try:
+            table = tables.read_table(tmp_path / "x.csv", min_shape=(1, 0))
+        except tables.TableError as error:
+            return str(error)
+        places = []
+        for changed in (np.zeros(table.values.shape, bool), np.ones(table.values.shape, bool)):
+            place = tmp_path / "y.csv"
+            tables.write_table(table, place, np.full(table.values.shape, 7.123456), changed=changed)
+            places.append(place.read_text())
+        values = table.values.tobytes()
+        return values, table.columns, table.rows, table.skipped, table.whole.tolist(), table.notes, places
+
+    by_pyarrow = read()
+    monkeypatch.setattr(_text, "is_installed", lambda package: False)
+    monkeypatch.setattr(_numbers, "is_installed", lambda package: False)
+    assert read() == by_pyarrow
+    monkeypatch.setattr(_columns, "parse_plain_numbers", lambda cells, decimal: None)
+    assert read() == by_pyarrow

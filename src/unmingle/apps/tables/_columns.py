@@ -147,6 +147,9 @@ def is_missing_object(cell: Any) -> bool:
 
 
 def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: str, *, wanted: bool) -> TableColumn:
+    dates = None if wanted else _dates(cells)  # which are neither numbers nor money
+    if dates is not None:
+        return TableColumn(name, "dates", dates)
     read = parse_numbers(cells, decimal)
     if not read.odd:
         return _of_parsed(name, read, wanted=wanted)
@@ -158,7 +161,7 @@ def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: st
             "numbers."
         )
     if known < RULES.number_share * (known + len(read.odd)) and not (wanted and known):
-        dates = _dates(cells)
+        dates = _dates(cells) if wanted else None
         return TableColumn(name, "text") if dates is None else TableColumn(name, "dates", dates)
     few = "one cell that is not a number" if len(read.odd) == 1 else f"{len(read.odd)} cells that are not numbers"
     example = first if len(read.odd) == 1 else f"for example {first}"
@@ -168,6 +171,9 @@ def _of_text(name: str, cells: Sequence[str], places: Sequence[str], decimal: st
 
 def _dates(cells: Sequence[str]) -> Float64Array | None:
     """Seconds, if nearly all cells are dates or times."""
+    first = next((cell for cell in cells if not is_missing(cell)), "")
+    if not _DATE.fullmatch(first.strip()):
+        return None
     present = [cell.strip() for cell in cells if not is_missing(cell)]
     if not all(_DATE.fullmatch(cell) for cell in present):
         return None

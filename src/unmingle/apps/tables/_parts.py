@@ -84,7 +84,7 @@ def decompose_table(
     false_share: float = 0.03,
     **options: Any,
 ) -> TableParts:
-    """Decompose a table, all columns weighed alike unless told otherwise, and tell which cells stand out.
+    """Decompose a table, all columns weighed alike unless the scale says otherwise, and find the cells that stand out.
 
     Parameters
     ----------

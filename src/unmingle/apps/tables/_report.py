@@ -1,6 +1,7 @@
 """The page that shows what was found in a table."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from itertools import pairwise
@@ -20,22 +21,34 @@ from ._cleaning import Cleaned
 from ._parts import TableParts
 from .table import NamedTable
 
-MOST_CELLS = 30
-"""Outliers in the table of the page; the list of outliers has them all."""
-MOST_PLOTS = 6
-"""Outliers shown with the rows around them."""
-AROUND = 60
-"""So many rows before and after an outlier are shown."""
-_WIDE, _HIGH = 960, 240
-"""Pixels of the picture of the table."""
-_MOST_NAMES = 14
-"""Names of columns that have room beside it."""
-_LONGEST = 16
-_REACH = 25
-"""An outlier is drawn at most so many times the range of the other values away from them."""
-_MOST_SPECTRUM = 1500
-"""A shorter side up to which all strengths are computed."""
-_SHOWN_STRENGTHS = 40
+
+@dataclass(frozen=True)
+class PageLimits:
+    """How much of a table the page shows: what is seen at a glance, while the files hold everything."""
+
+    cells: int = 30
+    """Outliers in the table of the page; the list of outliers has them all."""
+    plots: int = 6
+    """Outliers that are shown with the rows around them, one of each column."""
+    rows_around: int = 60
+    """Rows that are shown before and after an outlier."""
+    width: int = 960
+    """Pixels of the picture of the table, for its rows."""
+    height: int = 240
+    """Pixels of the picture of the table, for its columns."""
+    column_names: int = 14
+    """Names of columns that have room beside the picture."""
+    name_length: int = 16
+    """Letters of a name of a column; names of rows may have twice as many."""
+    reach: int = 25
+    """An outlier is drawn at most this many times the range of the other values away from them."""
+    spectrum_side: int = 1500
+    """Strengths are computed if the shorter side of the table is at most this long."""
+    strengths: int = 40
+    """Strengths of patterns that are shown."""
+
+
+LIMITS = PageLimits()
 _ALL = slice(None)
 _ORANGE, _BLUE = np.array([0.86, 0.32, 0.06]), np.array([0.18, 0.48, 0.78])
 
@@ -87,7 +100,7 @@ def _opening(name: str, table: NamedTable, parts: TableParts, cleaned: Cleaned) 
 def _across(table: NamedTable, span: slice, steps: Sequence[float], most: int) -> Axis:
     """The axis of the rows: with their times if times rise from row to row, else with their numbers.
 
-    Days are marked where they begin, and at most so many of them: no two marks have the same name.
+    Days are marked where they begin, at most ``most`` of them, so that no two marks have the same name.
     """
     times = table.times
     if times is None or len(times) < 2 or not (np.diff(times) >= 0).all() or times[0] == times[-1]:
@@ -110,7 +123,7 @@ def _across(table: NamedTable, span: slice, steps: Sequence[float], most: int) -
 def _picture(table: NamedTable, parts: TableParts) -> list[str]:
     rows, columns = table.values.shape
     picture = _painted(table.values, parts.flags)
-    shown = np.unique(np.linspace(0, columns - 1, min(columns, _MOST_NAMES)).astype(int))
+    shown = np.unique(np.linspace(0, columns - 1, min(columns, LIMITS.column_names)).astype(int))
     names = [(columns - place - 0.5, _short(table.columns[place])) for place in shown]
     plot = page_plots.shades(
         pieces.data_uri("image/png", png(picture)),
@@ -138,12 +151,14 @@ def _painted(values: AnyArray, flags: AnyArray) -> AnyArray:
     shades = shades + gaps * (_BLUE - shades)
     coloured = np.where(wrong > 0, _ORANGE, shades).transpose(1, 0, 2)
     height, width = coloured.shape[:2]
-    return coloured.repeat(max(1, round(_HIGH / height)), axis=0).repeat(max(1, round(_WIDE / width)), axis=1)
+    return coloured.repeat(max(1, round(LIMITS.height / height)), axis=0).repeat(
+        max(1, round(LIMITS.width / width)), axis=1
+    )
 
 
 def _pooled(X: AnyArray, how: Callable[..., Any]) -> AnyArray:
-    """At most so many rows and columns as there are pixels."""
-    for axis, most in ((0, _WIDE), (1, _HIGH)):
+    """At most as many rows and columns as there are pixels."""
+    for axis, most in ((0, LIMITS.width), (1, LIMITS.height)):
         size = X.shape[axis]
         if size > most:
             edges = np.linspace(0, size, most + 1).astype(int)
@@ -153,7 +168,7 @@ def _pooled(X: AnyArray, how: Callable[..., Any]) -> AnyArray:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    return name if len(name) <= LIMITS.name_length else f"{name[: LIMITS.name_length - 1]}…"
 
 
 def _strongest(table: NamedTable, parts: TableParts, cells: list[dict[str, Any]]) -> list[str]:
@@ -167,9 +182,9 @@ def _strongest(table: NamedTable, parts: TableParts, cells: list[dict[str, Any]]
             cell["column"],
             *(f"{cell[key]:.6g}" for key in ("value", "expected", "significance")),
         ]
-        for cell in cells[:MOST_CELLS]
+        for cell in cells[: LIMITS.cells]
     ]
-    more = f" The first {MOST_CELLS} of {len(cells):,}." if len(cells) > MOST_CELLS else ""
+    more = f" The first {LIMITS.cells} of {len(cells):,}." if len(cells) > LIMITS.cells else ""
     words = pieces.paragraph(
         "Each of these cells is far from what the rest of its row suggests, compared with the usual spread of its "
         f"column.{more}"
@@ -183,22 +198,22 @@ def _strongest(table: NamedTable, parts: TableParts, cells: list[dict[str, Any]]
 
 
 def _short_row(name: str) -> str:
-    return name if len(name) <= 2 * _LONGEST else f"{name[: 2 * _LONGEST - 1]}…"
+    return name if len(name) <= 2 * LIMITS.name_length else f"{name[: 2 * LIMITS.name_length - 1]}…"
 
 
 def _plots(table: NamedTable, parts: TableParts) -> list[str]:
     chosen: dict[int, int] = {}
-    for row, column in parts.strongest(50 * MOST_PLOTS):
+    for row, column in parts.strongest(50 * LIMITS.plots):
         chosen.setdefault(column, row)
     expected = parts.low_rank
     plots = []
-    for column, row in list(chosen.items())[:MOST_PLOTS]:
-        span = slice(max(row - AROUND, 0), row + AROUND + 1)
+    for column, row in list(chosen.items())[: LIMITS.plots]:
+        span = slice(max(row - LIMITS.rows_around, 0), row + LIMITS.rows_around + 1)
         places = np.arange(len(expected))[span].astype(float)
         values, should, flags = table.values[span, column], expected[span, column], parts.flags[span, column]
         usual = np.concatenate([should, values[~flags & ~np.isnan(values)]])
         low, high = usual.min(), usual.max()
-        reach = _REACH * max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)
+        reach = LIMITS.reach * max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)
         values = np.clip(values, low - reach, high + reach)
         plot = page_plots.curves(
             [
@@ -219,11 +234,11 @@ def _plots(table: NamedTable, parts: TableParts) -> list[str]:
 
 def _spectrum(table: NamedTable, parts: TableParts, cleaned: Cleaned) -> list[str]:
     full = np.where(np.isnan(cleaned.values) | parts.flags, parts.low_rank, cleaned.values)
-    if min(full.shape) > _MOST_SPECTRUM:
+    if min(full.shape) > LIMITS.spectrum_side:
         return []
     scaled = full / (column_scales(full) if parts.part.column_scale is None else parts.part.column_scale)
     gram = scaled.T @ scaled if full.shape[0] >= full.shape[1] else scaled @ scaled.T
-    strengths = np.sqrt(np.clip(np.linalg.eigvalsh(gram)[::-1][:_SHOWN_STRENGTHS], 0, None))
+    strengths = np.sqrt(np.clip(np.linalg.eigvalsh(gram)[::-1][: LIMITS.strengths], 0, None))
     strengths = strengths[strengths > 1e-7 * max(strengths[0], 1e-300)]
     if not len(strengths):
         return []

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..jobs import solver_text
 from ._cleaning import Cleaned
 from ._formats import Form
 from ._parts import TableParts
@@ -83,18 +84,6 @@ class Result:
         (rows, columns), missing = self.table.values.shape, int(np.count_nonzero(np.isnan(self.table.values)))
         changed = f"{self.cleaned.filled} gaps filled, {self.cleaned.replaced} outliers replaced"
         return f"{rows} x {columns}, {missing} missing", changed
-
-
-def solver_text(figures: dict[str, Any]) -> dict[str, str]:
-    """What a solver says of its answer, in words."""
-    state = "converged" if figures["converged"] else "not converged"
-    return {
-        "rank": str(figures["rank"]),
-        "penalties": f"rank {figures['rank_penalty']:.4g}, outliers {figures['outlier_penalty']:.4g}",
-        "relative gap": f"{figures['gap']:.1e}",
-        **({"stationarity": f"{figures['stationarity']:.1e}"} if "stationarity" in figures else {}),
-        "iterations": f"{figures['iterations']}, {state}",
-    }
 
 
 def path_of_source(source: Any, form: Form) -> Path:

@@ -97,34 +97,22 @@ def show(*parts: object, **written: object) -> None:
         results.print(f"{name}: {printable(str(path))}", soft_wrap=True)
 
 
-def solved(figures: Mapping[str, Any]) -> dict[str, str]:
-    """What a solver says of its answer, in words."""
-    state = "converged" if figures["converged"] else "not converged"
-    return {
-        "rank": str(figures["rank"]),
-        "penalties": f"rank {figures['rank_penalty']:.4g}, outliers {figures['outlier_penalty']:.4g}",
-        "relative gap": f"{figures['gap']:.1e}",
-        **({"stationarity": f"{figures['stationarity']:.1e}"} if "stationarity" in figures else {}),
-        "iterations": f"{figures['iterations']}, {state}",
-    }
-
-
 _SHARES = ("gain of training", "standard error of the gain", "median relative gap on training data")
 
 
 def card_facts(card: Mapping[str, Any], above: str = "") -> dict[str, str]:
     """Lay out a card in one level: what lies deeper is named by the way to it."""
-    told: dict[str, str] = {}
+    found: dict[str, str] = {}
     for name, value in card.items():
         if isinstance(value, Mapping) and value:
-            told |= card_facts(value, f"{above}{name}.")
+            found |= card_facts(value, f"{above}{name}.")
         elif isinstance(value, float) and name in _SHARES:
-            told[f"{above}{name}"] = f"{100 * value:.2g} %"
+            found[f"{above}{name}"] = f"{100 * value:.2g} %"
         elif isinstance(value, float):
-            told[f"{above}{name}"] = f"{value:.6g}"
+            found[f"{above}{name}"] = f"{value:.6g}"
         else:
-            told[f"{above}{name}"] = value if isinstance(value, str) else json.dumps(value)
-    return told
+            found[f"{above}{name}"] = value if isinstance(value, str) else json.dumps(value)
+    return found
 
 
 def facts(pairs: Mapping[str, str]) -> Table:
