@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-__all__ = ["Callback", "Progress", "Result", "run"]
-
 State = TypeVar("State")
 
 

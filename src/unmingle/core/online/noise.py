@@ -12,8 +12,6 @@ from ..decomposition.result import Decomposition
 from ..linalg.units import Units
 from ..penalties import NORMAL_MAD, from_noise, noise_floor, nonnegative_from_noise
 
-__all__ = ["NoiseLevel", "noise_and_floor"]
-
 
 @dataclass(frozen=True)
 class Drift:

@@ -6,8 +6,6 @@ from ..._types import Array
 from ..solvers.nonnegative import nonnegative_components
 from .statistics import Balanced, Statistics
 
-__all__ = ["nonnegative_direction", "nonnegative_misfit", "nonnegative_step", "scale_atoms"]
-
 
 def nonnegative_step(statistics: Statistics, components: Array, lam_star: float, passes: int = 4) -> Array:
     """Minimise over one nonnegative atom after the other, from the last dictionary: `solvers.nonnegative_components`.

@@ -18,8 +18,6 @@ from ..._types import Array, BoolArray, Float64Array
 from ..linalg.systems import solve_positive
 from ..linalg.units import Units
 
-__all__ = ["Balanced", "Statistics", "balance", "block_coordinate_step", "direct_step", "recursive_step"]
-
 Matrix = Float64Array
 
 _LOST = 1e-9
