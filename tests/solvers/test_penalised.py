@@ -75,8 +75,6 @@ def test_groups_of_columns_reach_the_minimum_of_a_general_solver(missing):
 @pytest.mark.parametrize(
     "penalty", [EntryPenalty(np.linspace(0.5, 2.0, 10)), ColumnGroups(GROUPS, 0.7)], ids=["entries", "groups"]
 )
-    "penalty", [EntryPenalty(np.linspace(0.5, 2.0, 10)), ColumnGroups(GROUPS, 0.7)], ids=["entries", "groups"]
-)
 def test_a_penalty_agrees_with_itself(penalty, rng):
     """The proximal map leaves what is in the dual ball, at its border where something stands out."""
     misfit = 3 * rng.standard_normal((8, 10))
