@@ -86,3 +86,9 @@ def test_passages_are_faded_into_one_another():
     np.testing.assert_allclose(masks[:16], 0.1)
     np.testing.assert_allclose(masks[16:20], [0.12, 0.14, 0.16, 0.18])
     np.testing.assert_allclose(masks[20:], 0.2)
+
+
+def test_parts_beyond_all_measure_have_no_mask():
+    huge = np.full(3, 1e30, np.float32)
+    with pytest.raises(ValueError, match="beyond the range of float32"):
+        wiener(huge, huge)

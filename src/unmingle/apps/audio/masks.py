@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..._types import Array, Float32Array
+from ..._validation import within_range
 from .method import FollowingMethod, Method, Parts
 from .stft import Level, magnitudes
 
@@ -37,9 +38,11 @@ def wiener(voice: Array, music: Array) -> Array:
     >>> wiener(np.array([3.0, 0.0, 0.0]), np.array([4.0, 1.0, 0.0]))
     array([0.36, 0.  , 0.  ])
     """
-    mine, all_of_it = voice * voice, music * music
-    all_of_it += mine
-    return np.divide(mine, all_of_it, out=np.zeros_like(mine), where=all_of_it > 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mine, all_of_it = voice * voice, music * music
+        all_of_it += mine
+        mask = np.divide(mine, all_of_it, out=np.zeros_like(mine), where=all_of_it > 0)
+    return within_range(mask, "method")
 
 
 def binary(voice: Array, music: Array) -> Array:
