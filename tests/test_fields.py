@@ -8,7 +8,7 @@ import pytest
 
 from unmingle import store
 from unmingle._fields import bounds_of, check_settings, default_of, from_store, record_of, rules_of, to_store
-from unmingle._rules import ArrayOf, Count, Each, Flag, MismatchError, Number, OneOf, Row, check, maybe
+from unmingle._rules import ArrayOf, Count, Each, Flag, MismatchError, Number, OneOf, Record, Row, check, maybe
 from unmingle._types import Float64Array
 
 
@@ -30,6 +30,26 @@ class Scene:
 
     def __post_init__(self) -> None:
         check_settings(self)
+
+
+class Sums(NamedTuple):
+    A: Float64Array
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    sums: Annotated[Sums, Record({"A": ArrayOf(("float64",), "q", "q"), "weight": Number(0.0)})]
+
+
+def test_named_tuples_are_tables_in_a_file():
+    content = to_store(Learnt(Sums(np.eye(2), 3.0)))
+    check(content, record_of(Learnt))
+    assert set(content["sums"]) == {"A", "weight"}
+    again = from_store(Learnt, content).sums
+    assert (type(again), again.weight, again.A.tolist()) == (Sums, 3.0, np.eye(2).tolist())
+    with pytest.raises(MismatchError, match="weight"):
+        check({"sums": content["sums"] | {"weight": -1.0}}, record_of(Learnt))
 
 
 def test_fields_without_a_rule_are_not_stored():

@@ -7,6 +7,7 @@ Named tuples may have rules at their fields, too. A field is annotated with its 
         moves: Annotated[int, Count()] = 0
         place: Annotated[Float64Array, ArrayOf(("float64",), 3, 3)] | None = None
         light: Light = Light()              # a dataclass with rules of its own
+        sums: Annotated[Sums, Record(...)]  # a named tuple, with the rules of its fields
 
 `record_of` makes the rule of a whole file from it, `to_store` and `from_store` turn a value into what a file holds and
 back, `check_settings` raises the sentence that users read, and `bounds_of` tells an option of a command its limits.
@@ -81,6 +82,8 @@ def to_store(value: Any) -> dict[str, Any]:
 def _stored(part: Any) -> Any:
     if _has_rules(type(part)):
         return to_store(part)
+    if isinstance(part, tuple) and hasattr(part, "_asdict"):
+        return dict(part._asdict())
     if hasattr(part, "dtype") and not is_array(part):  # a number of NumPy
         return part.item()
     return list(part) if isinstance(part, tuple) else part
@@ -97,6 +100,8 @@ def _restored(hint: Any, part: Any) -> Any:
     for kind in kinds:
         if isinstance(part, dict) and _has_rules(kind):
             return from_store(kind, part)
+        if isinstance(part, dict) and isinstance(kind, type) and issubclass(kind, tuple):
+            return kind(**part)
         if isinstance(part, list) and tuple in (kind, get_origin(kind)):
             return tuple(part)
     if bool in kinds and isinstance(part, int):
