@@ -170,12 +170,12 @@ SECTIONS = {
         Section("memory", "`proximal` on a matrix that is large for one machine.", "2 minutes"),
         Section("stream", "Online robust PCA block by block, beside other packages.", "10 minutes"),
         Section("encoder", "The compiled network beside a matrix product and NumPy.", "1 minute"),
+        Section("tables", "Text files of tables, read beside pandas, which is told how.", "10 seconds"),
         Section("distributed", "One pass over 4 GB of zarr on one and on two workers.", "7 minutes"),
         Section("video", "Our stream beside OpenCV's, from frame to mask; memory over time.", "2 minutes", _FILMS),
         Section("alignment", "What it costs to find a face again, beside ECC and a plain RASL.", "1 minute"),
         Section("audio", "What separating a song costs, as a share of its length.", "1 minute", _CLIPS),
         Section("metrics", "BSS-EVAL of separated songs beside mir_eval.", "10 seconds"),
-        Section("tables", "Text files of tables, read beside pandas, which is told how.", "10 seconds"),
         Section("threads", "The environment a user has beside one thread, idle and busy.", "6 minutes"),
         Section("cold", "The first call of a process with an empty compile cache.", "2 minutes"),
     )

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import unmingle
+from unmingle.learn import Training
 
 PACKAGE = Path(unmingle.__file__).parent
 LOADERS = (
@@ -27,11 +28,11 @@ ESTIMATORS = {
     "RobustPCA": (unmingle.RobustPCA, {}),
     "RobustPCA, cells": (unmingle.RobustPCA, {"n_components": 3, "scale": "columns", "debias": True}),
     "OnlineRobustPCA": (unmingle.OnlineRobustPCA, {}),
-    "LearnedRobustPCA": (unmingle.LearnedRobustPCA, {"max_steps": 20}),
+    "LearnedRobustPCA": (unmingle.LearnedRobustPCA, {"training": Training(max_steps=20)}),
     "RobustNMF": (unmingle.RobustNMF, {}),
     "RobustNMF, cells": (unmingle.RobustNMF, {"n_components": 3, "scale": "columns", "debias": True}),
     "OnlineRobustNMF": (unmingle.OnlineRobustNMF, {}),
-    "LearnedRobustNMF": (unmingle.LearnedRobustNMF, {"max_steps": 20}),
+    "LearnedRobustNMF": (unmingle.LearnedRobustNMF, {"training": Training(max_steps=20)}),
 }
 
 

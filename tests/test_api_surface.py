@@ -30,7 +30,7 @@ PUBLISHED = {
         *("Decomposition", "decompose", "pursue", "refit_cells"),
         *("Callback", "Progress", "Result", "run"),
         *("Certificate", "CertificateSchedule", "GapCriterion", "PursuitCriterion", "StationarityCriterion"),
-        *("EntryPenalty", "OutlierPenalty"),
+        *("ColumnGroups", "EntryPenalty", "OutlierPenalty"),
         *("proximal_iterates", "alternating_iterates", "penalised_iterates", "splitting_iterates", "pursuit_iterates"),
         *("nmf_iterates", "newton", "nonnegative_newton", "algorithm_1"),
         *("Sweep", "Split", "Pursuit", "Factors", "Projection"),

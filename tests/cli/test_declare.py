@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import pytest
 import typer
@@ -79,3 +79,20 @@ def test_help_is_that_of_the_fields(run):
     text = run("--help")[0].output
     assert "Most components of the background." in text
     assert "random-state" not in text
+
+
+def test_given_options_have_the_help_of_their_fields_unless_they_bring_their_own():
+    given = {
+        "n_components": Annotated[int, typer.Option("--components")],
+        "shadows": Annotated[bool, typer.Option("--keep-shadows", help="Keep shadows.")],
+        "random_state": Annotated[int, typer.Option("--seed")],
+    }
+
+    def command(settings: Settings) -> None: ...
+
+    annotations = with_options(command, given=given).__annotations__
+    helps = {name: get_args(annotations[name])[1].help for name in given}
+    assert helps == {
+        "n_components": "Most components of the background.", "shadows": "Keep shadows.", "random_state": None
+    }  # fmt: skip
+    assert get_args(given["n_components"])[1].help is None

@@ -8,29 +8,8 @@ from unmingle import decompose
 from unmingle.core import objective
 from unmingle.core.iterate import run
 from unmingle.core.linalg.low_rank import LowRank
-from unmingle.core.prox import EntryPenalty
+from unmingle.core.prox import ColumnGroups, EntryPenalty
 from unmingle.core.solvers.penalised import penalised_iterates
-
-
-class ColumnGroups:
-    """sum of lam ||o_ig|| over rows i and groups g of columns."""
-
-    def __init__(self, groups, lam):
-        self.groups, self.lam = np.asarray(groups), lam
-
-    def lengths(self, A):
-        return np.sqrt(A**2 @ np.eye(self.groups.max() + 1, dtype=A.dtype)[self.groups])
-
-    def value(self, outliers):
-        return float(self.lam * self.lengths(outliers).sum())
-
-    def prox(self, misfit):
-        kept = np.maximum(0, 1 - self.lam / np.maximum(self.lengths(misfit), 1e-300))
-        return misfit * kept[:, self.groups]
-
-    def dual_norm(self, y):
-        return float(self.lengths(y).max() / self.lam)
-
 
 GROUPS = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 3])
 
@@ -72,9 +51,15 @@ def test_groups_of_columns_reach_the_minimum_of_a_general_solver(missing):
     assert np.allclose(low_rank.scaled_left @ low_rank.right, L, atol=2e-3 * np.abs(L).max())
 
 
-@pytest.mark.parametrize(
-    "penalty", [EntryPenalty(np.linspace(0.5, 2.0, 10)), ColumnGroups(GROUPS, 0.7)], ids=["entries", "groups"]
-)
+PENALTIES = {
+    "entries": EntryPenalty(np.linspace(0.5, 2.0, 10)),
+    "groups": ColumnGroups(GROUPS, 0.7),
+    "groups of their own": ColumnGroups(GROUPS, np.array([0.7, 0.5, 0.9, 0.4])),
+}
+"""A new penalty of ten columns goes here."""
+
+
+@pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
 def test_a_penalty_agrees_with_itself(penalty, rng):
     """The proximal map leaves what is in the dual ball, at its border where something stands out."""
     misfit = 3 * rng.standard_normal((8, 10))
@@ -84,6 +69,13 @@ def test_a_penalty_agrees_with_itself(penalty, rng):
     assert np.sum(rest * outliers) == pytest.approx(penalty.value(outliers))
     for other in rng.standard_normal((20, 8, 10)):
         assert np.sum(rest * other) <= penalty.value(other)
+
+
+def test_groups_of_columns_stay_in_float32(rng):
+    misfit = rng.standard_normal((8, 10)).astype(np.float32)
+    misfit[2] = 0
+    assert ColumnGroups(GROUPS, 0.7).prox(misfit).dtype == np.float32
+    assert not ColumnGroups(GROUPS, np.full(4, 100.0)).prox(misfit).any()
 
 
 def test_nothing_is_certified_of_nothing():

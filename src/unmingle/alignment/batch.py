@@ -1,6 +1,6 @@
 """Images and dictionary together: alternate between components of the images as they lie, and images against them.
 
-(THEORY 5) ::
+This is (12) in docs/paper.md::
 
     min over U, S, O, M of 1/2 ||T_M(X) - US - O||^2 + lam_*/2 (||U||^2 + ||S||^2) + lam ||O||_1
 

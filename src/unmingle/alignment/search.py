@@ -1,6 +1,6 @@
 """One image against a model: coarse to fine, with the outlier penalty from large to small.
 
-(THEORY 5, for one image and given U) ::
+This is (12) in docs/paper.md for one image and given U::
 
     min over M, s of  sum_i huber_lam(T_M(x)_i - (Us)_i) + lam_*/2 ||s||^2
 

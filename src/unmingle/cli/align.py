@@ -16,7 +16,7 @@ from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty
 _LEAST, _ = bounds_of(Settings, "n_components")
 _FIRST, _LAST = bounds_of(Settings, "n_starts")
 _OPTIONS = {
-    "n_components": Annotated[int, typer.Option("--components", min=_LEAST, help="Largest rank allowed.")],
+    "n_components": Annotated[int, typer.Option("--components", min=_LEAST)],
     "rank_penalty": RankPenalty,
     "outlier_penalty": OutlierPenalty,
     "n_starts": Annotated[

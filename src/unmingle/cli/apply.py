@@ -21,11 +21,8 @@ _MOST_EVENTS = 20
 _OPTIONS: dict[str, Any] = {
     **READING,
     **CLEANING,
-    "out": Annotated[
-        Path | None,
-        typer.Option("-o", "--out", metavar="DIR", help="Folder for the results.", show_default="applied"),
-    ],
-    "report": Annotated[bool, typer.Option("--report", help="Write a page with pictures.")],
+    "out": Annotated[Path | None, typer.Option("-o", "--out", metavar="DIR", show_default="applied")],
+    "report": Annotated[bool, typer.Option("--report")],
     "size": Size,
 }
 """Options with names or parsers of their own."""

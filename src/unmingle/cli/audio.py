@@ -76,7 +76,7 @@ Model = Annotated[
         help="Your own network from unmingle train audio, instead of --method.",
     ),
 ]
-StemNames = Annotated[Any, typer.Option("--stems", parser=stems_of, metavar="voice,music", help="What to write.")]
+StemNames = Annotated[Any, typer.Option("--stems", parser=stems_of, metavar="voice,music")]
 HighPass = Annotated[
     Any,
     typer.Option(
@@ -94,7 +94,7 @@ NoVoice = Annotated[
         help="A passage in which nobody sings, in seconds, such as 0-12.5: --method adapt learns the music from it.",
     ),
 ]
-Report = Annotated[bool, typer.Option("--report", help="Write a page for each song, with sounds and spectrograms.")]
+Report = Annotated[bool, typer.Option("--report")]
 Live = Annotated[
     bool, typer.Option("--live", help="Separate what comes from the microphone and play it, until Ctrl-C.")
 ]

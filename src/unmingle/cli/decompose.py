@@ -26,38 +26,15 @@ _OPTIONS: dict[str, Any] = {
     **READING,
     **LEARNING,
     **CLEANING,
-    "out": Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="PATH",
-            help="Folder for the results, or name of the cleaned table: its suffix tells the format.",
-        ),
-    ],
-    "report": Annotated[bool, typer.Option("--report", help="Write a page with pictures of the table.")],
-    "parts": Annotated[
-        bool, typer.Option("--parts", help="Write the low-rank table and the sparse outliers of the answer, too.")
-    ],
-    "nonnegative": Annotated[
-        bool,
-        typer.Option("--nonnegative", help="Patterns that are never negative and only add up: for counts and spectra."),
-    ],
-    "n_components": Annotated[int | None, typer.Option("--components", min=1, help="Largest rank allowed.")],
-    "scale": Annotated[
-        str | None,
-        typer.Option(
-            metavar="columns|none", callback=column_scale, help="Weigh all columns alike, or take them as they are."
-        ),
-    ],
-    "false_share": Annotated[
-        float,
-        typer.Option(
-            callback=above_zero(most=1.0), help="Share of the listed outliers that may be false; smaller lists fewer."
-        ),
-    ],
+    "out": Annotated[Path | None, typer.Option("-o", "--out", metavar="PATH")],
+    "report": Annotated[bool, typer.Option("--report")],
+    "parts": Annotated[bool, typer.Option("--parts")],
+    "nonnegative": Annotated[bool, typer.Option("--nonnegative")],
+    "n_components": Annotated[int | None, typer.Option("--components", min=1)],
+    "scale": Annotated[str | None, typer.Option(metavar="columns|none", callback=column_scale)],
+    "false_share": Annotated[float, typer.Option(callback=above_zero(most=1.0))],
 }
-"""Options with names, parsers or checks of their own."""
+"""Options with names, parsers or checks of their own; their help is that of their fields."""
 
 
 @partial(with_options, given=_OPTIONS, without=["reading"])
@@ -86,8 +63,7 @@ def run(
     ):
         from ..apps.tables import separate
 
-        outputs = replace(outputs, out=outputs.out or table.parent)
-        result = separate(table, outputs, replace(settings, reading=reading), progress=advance)
+        result = separate(table, outputs.beside(table), replace(settings, reading=reading), progress=advance)
     console.say_remarks([] if quiet else result.notes, result.warnings)
     if as_json:
         console.print_json({"table": table, **result.summary(n_outliers=top)})

@@ -19,30 +19,14 @@ from ._shared.table_options import LEARNING, READING
 _OPTIONS: dict[str, Any] = {
     **READING,
     **LEARNING,
-    "out": Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--out", callback=suffixed(".safetensors"), help="The model file; by default DATA with .safetensors."
-        ),
-    ],
-    "n_components": Annotated[int | None, typer.Option("--components", min=1, help="Largest number of components.")],
-    "nonnegative": Annotated[
-        bool,
-        typer.Option(
-            "--nonnegative", help="For tables: patterns that are never negative and only add up, as for counts."
-        ),
-    ],
-    "forgetting": Annotated[
-        Any, typer.Option(parser=penalty, metavar="X|auto", help="For arrays: weight of the past at each new row.")
-    ],
-    "scheduler": Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Work on a Dask cluster, such as tcp://10.0.0.1:8786.")
-    ],
-    "max_passes": Annotated[
-        int, typer.Option("--passes", min=1, help="On a cluster: largest number of passes over the data.")
-    ],
+    "out": Annotated[Path | None, typer.Option("-o", "--out", callback=suffixed(".safetensors"))],
+    "n_components": Annotated[int | None, typer.Option("--components", min=1)],
+    "nonnegative": Annotated[bool, typer.Option("--nonnegative")],
+    "forgetting": Annotated[Any, typer.Option(parser=penalty, metavar="X|auto")],
+    "scheduler": Annotated[str | None, typer.Option(metavar="ADDRESS")],
+    "max_passes": Annotated[int, typer.Option("--passes", min=1)],
 }
-"""Options with names, parsers or checks of their own."""
+"""Options with names, parsers or checks of their own; their help is that of their fields."""
 
 
 @partial(with_options, given=_OPTIONS, without=["reading"])

@@ -94,8 +94,8 @@ class EncoderOptions:
     untied: bool = False
     nonnegative: bool = False
     structure: Annotated[Structure, "The form of the layers; full is for few features only."] = Structure.LOW_RANK
-    rank_penalty: Any = "auto"
-    outlier_penalty: Any = "auto"
+    rank_penalty: Annotated[Any, "Weight of the rank."] = "auto"
+    outlier_penalty: Annotated[Any, "Weight of the outliers."] = "auto"
 
     def untrained(self, training: Training, seed: int) -> "LearnedRobustPCA":
         """The estimator."""

@@ -52,7 +52,7 @@ Validate = Annotated[
         "SINGER_SONG), and report how well these are separated; then train on everything.",
     ),
 ]
-Half = Annotated[bool, typer.Option("--half", help="Round numbers to 16 bits: half the size, nearly the same answers.")]
+Half = Annotated[bool, typer.Option("--half")]
 Checkpoint = Annotated[
     Path | None,
     typer.Option(help="File for unfinished work; by default the model file with .training added to its name."),

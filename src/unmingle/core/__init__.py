@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .online.statistics import block_coordinate_step as block_coordinate_step
     from .online.statistics import direct_step as direct_step
     from .online.statistics import recursive_step as recursive_step
+    from .prox import ColumnGroups as ColumnGroups
     from .prox import EntryPenalty as EntryPenalty
     from .prox import OutlierPenalty as OutlierPenalty
     from .solvers.criteria import CertificateSchedule as CertificateSchedule
@@ -66,6 +67,7 @@ _HOMES = {
     "Callback": "iterate",
     "Certificate": "objective",
     "CertificateSchedule": "solvers.criteria",
+    "ColumnGroups": "prox",
     "Decomposition": "decomposition.result",
     "Encoder": "encoder.encoder",
     "EntryPenalty": "prox",
@@ -117,6 +119,7 @@ __all__ = [
     "Callback",
     "Certificate",
     "CertificateSchedule",
+    "ColumnGroups",
     "Decomposition",
     "Encoder",
     "EntryPenalty",

@@ -6,7 +6,8 @@ With ``clip(x, -t, t)`` as the one primitive:
 - ``huber_t(x) = min over o of 1/2 (x - o)^2 + t |o|`` is reached at ``o = soft(x, t)``.
 
 What outliers cost is an `OutlierPenalty`: its value, its proximal map, and its dual norm, by which certificates are
-proven. `EntryPenalty` is the one of `unmingle.decompose`; `unmingle.core.solvers.penalised` solves (2) with any other.
+proven. `EntryPenalty` is the one of `unmingle.decompose`; `unmingle.core.solvers.penalised` solves (2) with any other,
+such as `ColumnGroups`.
 """
 
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, IndexArray
 
-__all__ = ["EntryPenalty", "OutlierPenalty", "huber", "soft_threshold"]
+__all__ = ["ColumnGroups", "EntryPenalty", "OutlierPenalty", "huber", "soft_threshold"]
 
 
 def soft_threshold(x: Any, threshold: Any) -> Any:
@@ -121,3 +122,54 @@ class EntryPenalty:
         """Largest |y_ij| / lam_j."""
         columns = np.maximum(np.max(y, axis=0), -np.min(y, axis=0))
         return float(np.max(np.divide(columns, self.lam, out=np.zeros_like(columns), where=columns > 0)))
+
+
+@dataclass(frozen=True)
+class ColumnGroups:
+    """``lam sum ||o_ig||``, over rows i and groups g of columns: a group stands out in a row as a whole, or not at all.
+
+    For columns that fail together, such as the sensors of one device, whatever the signs of what is wrong in them.
+
+    Parameters
+    ----------
+    groups : array of int, shape (m,)
+        Group of each column, counted from 0.
+    lam : float or array of shape (number of groups,)
+        Penalty of a group in a row, above 0; of each group its own if an array is given.
+
+    Examples
+    --------
+    >>> penalty = ColumnGroups(np.array([0, 0, 1]), 1.0)
+    >>> misfit = np.array([[3.0, -4.0, 0.5], [0.3, 0.4, 2.0]])
+    >>> penalty.lengths(misfit).tolist()
+    [[5.0, 0.5], [0.5, 2.0]]
+    >>> outliers = penalty.prox(misfit)
+    >>> outliers.round(6).tolist()
+    [[2.4, -3.2, 0.0], [0.0, 0.0, 1.0]]
+    >>> round(penalty.value(outliers), 6), penalty.dual_norm(misfit)
+    (5.0, 5.0)
+    """
+
+    groups: IndexArray
+    lam: float | Array
+
+    def lengths(self, A: Array) -> Array:
+        """(n, number of groups): ||a_ig|| of each group in each row."""
+        members = np.eye(int(self.groups.max()) + 1, dtype=A.dtype)[self.groups]
+        length: Array = np.sqrt(A**2 @ members)
+        return length
+
+    def value(self, outliers: Array) -> float:
+        """Lam times the lengths of all groups in all rows."""
+        return float(np.sum(self.lam * self.lengths(outliers), dtype=np.float64))
+
+    def prox(self, misfit: Array) -> Array:
+        """Every group of a row, shrunk towards 0 as a whole: its length by lam."""
+        length = self.lengths(misfit)
+        left = np.maximum(length - np.asarray(self.lam, misfit.dtype), 0)
+        kept: Array = left / np.maximum(length, np.finfo(misfit.dtype).tiny)
+        return misfit * kept[:, self.groups]
+
+    def dual_norm(self, y: Array) -> float:
+        """Largest ||y_ig|| / lam."""
+        return float(np.max(self.lengths(y) / self.lam))

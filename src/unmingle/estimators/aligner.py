@@ -30,7 +30,8 @@ from .base import StoredEstimator
 class Aligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
     r"""Aligns images with each other, learns a robust low-rank model of them, and aligns new images with it.
 
-    ``fit`` finds transformations T_M of the images X together with components U, codes S and outliers O (THEORY 5)::
+    ``fit`` finds transformations T_M of the images X together with components U, codes S and outliers O, by (12) in
+    docs/paper.md::
 
         min 1/2 ||T_M(X) - US - O||^2 + rank_penalty/2 (||U||^2 + ||S||^2) + outlier_penalty ||O||_1
 

@@ -30,7 +30,8 @@ from ..learn import LOSSES, Training
 from .base import FITTED, FORGETTING, GIVEN, RobustTransformer
 from .card import card_of, has_gained, nothing_gained
 from .distributed_protocol import PassRequest, PassResult
-from .window import STREAM_STATE, EncoderTraining, LearnedState, Rows, TrainingScale, cut
+from .encoder_training import EncoderTraining, Rows, TrainingScale, cut
+from .window import STREAM_STATE, LearnedState
 
 _SOLVED = 1e-4
 """Tolerance of the dictionary that training starts from."""
@@ -55,9 +56,10 @@ class LearnedRobustPCA(RobustTransformer):
         Most components; None for as many as the data ask for.
     n_layers : int
         Layers of the network.
-    loss : {"unsupervised", "imitation", "source"}
+    loss : {"unsupervised", "imitation", "source", "masked"}
         What training makes small: the cost of (5) itself; the distance from its exact solution; or, where the true
-        parts are known, the distance of low-rank part and outliers from them.
+        parts are known, the distance of low-rank part and outliers from them, or of the samples from the foreground,
+        once they are masked by the share of the outliers.
     update_dictionary : bool
         Whether the components are trained too.
     tied : bool
@@ -186,7 +188,7 @@ class LearnedRobustPCA(RobustTransformer):
         X : array or DataFrame of shape (n_samples, n_features)
             Training data; NaN means missing.
         y : array of shape (n_samples, 2, n_features), optional
-            With ``loss="source"`` the true background and foreground of each sample; not read otherwise.
+            With ``loss="source"`` or "masked" the true background and foreground of each sample; not read otherwise.
         callback : callable, optional
             Called now and then with an `unmingle.core.iterate.Progress` of the steps; a true answer ends training.
         checkpoint : path, optional
@@ -244,14 +246,14 @@ class LearnedRobustPCA(RobustTransformer):
         return self._assembled(data, codes, outliers, cost, gap, frame)
 
     def _encoded(self, X: Array) -> tuple[Array, Array, Array]:
-        """Codes, gaps and outliers of samples cut to the reach."""
+        """Codes, gaps and outliers of samples whose entries far out are cut."""
         near = self._near(X)
         codes, outliers = self.encoder_.encode(near)
         return codes, self.encoder_.gap(near, codes, outliers), outliers
 
     def _near(self, X: Array) -> Array:
-        """Samples cut to the reach of the network."""
-        return cut(X, self._state.scale.reach)
+        """Samples, with entries cut where they were for training."""
+        return cut(X, self._state.scale.cut_at)
 
     def _project(self, X: Array) -> tuple[Array, Array]:
         return self._encoded(X)[:2]

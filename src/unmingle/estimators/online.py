@@ -1,4 +1,7 @@
-"""`OnlineRobustPCA`: components of a stream."""
+"""`OnlineRobustPCA`: components of a stream.
+
+The work is done in `streaming.py`, what estimators of streams share, and in `core/online/tracker.py`, the `Tracker`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -42,8 +45,9 @@ class OnlineRobustPCA(StreamTransformer):
         How (9) is solved after each batch: a pass over the components, all at once, or by correcting the last solution,
         which takes half the memory.
     n_layers : int, optional
-        Layers of an `Encoder` that encodes samples while learning, from the code of the last sample on: the same work
-        for every sample, and less exact. None encodes exactly, by Newton's method, as `transform` always does.
+        Layers of an `Encoder` that encodes samples while learning: the same work for every sample, and less exact. All
+        rows of a batch start from one code, that of the last ordinary row of the batch before, but for rows that it
+        does not explain: they start from nothing. None encodes exactly, by Newton's method, as `transform` always does.
     start_size : int
         Samples that are solved together at the start; at least twice ``n_components`` are taken.
     batch_size : int
@@ -136,5 +140,5 @@ class OnlineRobustPCA(StreamTransformer):
         self.contamination = contamination
         self.random_state = random_state
 
-    def _steps(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
+    def _kind_and_layers(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
         return given["dictionary_step"], given["n_layers"]

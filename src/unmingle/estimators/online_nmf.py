@@ -1,4 +1,7 @@
-"""`OnlineRobustNMF`: nonnegative parts of a stream."""
+"""`OnlineRobustNMF`: nonnegative parts of a stream.
+
+The work is done in `streaming.py`, what estimators of streams share, and in `core/online/tracker.py`, the `Tracker`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -118,5 +121,5 @@ class OnlineRobustNMF(StreamTransformer):
         self.contamination = contamination
         self.random_state = random_state
 
-    def _steps(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
+    def _kind_and_layers(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
         return "nonnegative", None

@@ -58,7 +58,7 @@ class StreamState:
 
 
 class StreamTransformer(RobustTransformer):
-    """Components that a `Tracker` learns from a stream; what kind of them, `_steps` says."""
+    """Components that a `Tracker` learns from a stream; what kind of them, `_kind_and_layers` says."""
 
     n_components: int | None
     rank_penalty: float | str
@@ -198,7 +198,7 @@ class StreamTransformer(RobustTransformer):
         given = self._checked_parameters()
         rank_penalty, outlier_penalty = given_penalties(self.rank_penalty, self.outlier_penalty, self.n_features_in_)
         n_components, forgetting = given["n_components"], given["forgetting"]
-        kind, n_layers = self._steps(given)
+        kind, n_layers = self._kind_and_layers(given)
         return TrackerSettings(
             n_components,
             rank_penalty,
@@ -210,7 +210,7 @@ class StreamTransformer(RobustTransformer):
         )
 
     @abstractmethod
-    def _steps(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
+    def _kind_and_layers(self, given: Mapping[str, Any]) -> tuple[str, int | None]:
         """The kind of the dictionary steps, and the layers that encode samples while learning."""
 
     def _forget(self, origin: str) -> StreamState:

@@ -1,22 +1,17 @@
-"""How a trained encoder learns: from rows with their true parts, and from a stream, window by window."""
+"""How a trained encoder learns from a stream, window by window; each training is that of `encoder_training`."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._rules import FLOATS, ArrayOf, Count, Flag, Number, Record
 from .._types import Array
-from .._validation import require
-from ..core.encoder.answers import exact_answer, robust_weights
-from ..core.encoder.encoder import BEYOND, Encoder
+from ..core.encoder.encoder import Encoder
 from ..core.linalg.units import Units
 from ..core.online.statistics import Statistics, direct_step
 from ..core.solvers.nonnegative import nonnegative_components
-from ..learn import LOSSES, Training
+from .encoder_training import EncoderTraining, Rows, TrainingScale
 
-_REACH = 3.0
-"""Entries are cut beyond this multiple of the largest entry of the low-rank part: the exact answer is the same."""
 _STEPS_PER_WINDOW = 10
 """Training steps whenever the window has moved on."""
 
@@ -44,104 +39,6 @@ STREAM_STATE = Record(
     }
 )
 """What a file holds of a stream, beside its encoder."""
-
-
-class Rows(NamedTuple):
-    """Samples with their true parts, if those are known."""
-
-    X: Array
-    sources: tuple[Array, ...] = ()
-
-    def take(self, some: slice) -> "Rows":
-        """Some of the rows."""
-        return Rows(self.X[some], tuple(part[some] for part in self.sources))
-
-    def followed_by(self, later: "Rows") -> "Rows":
-        """These rows, then others, in the type of the first."""
-        pairs = zip((self.X, *self.sources), (later.X, *later.sources), strict=True)
-        X, *sources = (np.concatenate([first, then.astype(first.dtype, copy=False)]) for first, then in pairs)
-        return Rows(X, tuple(sources))
-
-
-class TrainingScale(NamedTuple):
-    """In which units training is done, and how far entries may reach."""
-
-    units: Units
-    """The largest entry is about one in them."""
-    reach: float
-    """Entries are cut to [-reach, reach]."""
-
-    @classmethod
-    def of(cls, start: Encoder, X: Array) -> "TrainingScale":
-        """An exact answer knows only the sign of what is beyond the reach, an encoder all of it."""
-        own = Units.of(start.outlier_penalty)
-        scaled = start.rescaled(1 / own.root)
-        with np.errstate(over="ignore"):
-            near = np.clip(own.to_units(X), -BEYOND, BEYOND)
-        codes, _ = exact_answer(scaled, near)
-        largest = float(np.max(np.abs(codes @ scaled.components), initial=0.0))
-        reach = own.from_units(_REACH * largest + float(scaled.outlier_penalty.max()))
-        return cls(Units.of(cut(X, reach)), reach)
-
-    def encoder_to_units(self, encoder: Encoder) -> Encoder:
-        """An encoder of data, for data in units."""
-        return encoder.rescaled(1 / self.units.root)
-
-    def encoder_from_units(self, encoder: Encoder) -> Encoder:
-        """An encoder of data in units, for data."""
-        return encoder.rescaled(self.units.root)
-
-    def rows_to_units(self, rows: Rows) -> Rows:
-        """Samples cut to the reach, and all numbers in units."""
-        X, *sources = map(self.units.to_units, (cut(rows.X, self.reach), *rows.sources))
-        return Rows(X, tuple(sources))
-
-
-def cut(X: Array, reach: float) -> Array:
-    """Samples with all entries brought into [-reach, reach]; X itself if they are."""
-    if np.max(X, initial=0.0) <= reach and np.min(X, initial=0.0) >= -reach:
-        return X
-    return np.clip(X, X.dtype.type(-reach), X.dtype.type(reach))
-
-
-@dataclass(frozen=True)
-class EncoderTraining:
-    """How an estimator trains its encoder: what it was given, checked."""
-
-    loss: str
-    training: Training
-    update_dictionary: bool
-    forgetting: float
-    """What every sample of a stream multiplies the weight of the past by."""
-
-    def train(
-        self,
-        start: Encoder,
-        rows: Rows,
-        scale: TrainingScale,
-        *,
-        max_steps: int,
-        validation: float,
-        **options: Any,
-    ) -> Any:
-        """Training in units in which the largest entry is about one; its encoder in those of the data."""
-        learn, scaled = require("unmingle.learn", "train"), scale.rows_to_units(rows)
-        weights = None if LOSSES[self.loss].true_parts else "robust"
-        training = learn.train(
-            scale.encoder_to_units(start), scaled.X, loss=self.loss, targets=scaled.sources or None,
-            sample_weight=weights, max_steps=max_steps, batch_size=self.training.batch_size,
-            step_size=self.training.step_size, validation=validation, **options,
-        )  # fmt: skip
-        return training._replace(encoder=scale.encoder_from_units(training.encoder))
-
-    def sums_of(self, encoder: Encoder, rows: Rows, scale: TrainingScale) -> Statistics:
-        """Statistics of samples as an encoder encodes them, in units of training."""
-        unit, scaled = scale.encoder_to_units(encoder), scale.rows_to_units(rows)
-        codes, outliers = unit.encode(scaled.X)
-        low_rank = codes @ unit.components.astype(codes.dtype)
-        cleaned = scaled.sources[0] if scaled.sources else scaled.X - outliers
-        share = np.sqrt(robust_weights(unit, scaled.X))[:, None].astype(codes.dtype)
-        return Statistics.of(share * codes, share * np.where(np.isnan(cleaned), low_rank, cleaned), self.forgetting)
 
 
 class LearnedState(NamedTuple):
@@ -199,7 +96,7 @@ class LearnedState(NamedTuple):
 
     def to_store(self) -> dict[str, Any]:
         """What a file holds."""
-        scale = {"seed": self.seed, "root": self.scale.units.root, "reach": self.scale.reach}
+        scale = {"seed": self.seed, "root": self.scale.units.root, "reach": self.scale.cut_at}
         rows = {"rows": _numbered(self.rows), "fresh": _numbered(self.fresh)}
         own = {**rows, **self.past._asdict(), "starting": self.starting, "n_learnt": self.n_learnt}
         return {"encoder": self.encoder._to_store(), "stream": {**scale, **own}}

@@ -112,13 +112,15 @@ def train(
     encoder : Encoder
         Where to start.
     X : array of shape (n, m)
-        TrainingSamples; NaN means missing.
-    loss : {"unsupervised", "imitation", "source"}, Loss or callable
+        Samples; NaN means missing.
+    loss : {"unsupervised", "imitation", "source", "masked"}, Loss or callable
         What is made small: f itself; the distance from exact codes and outliers; the distance of low-rank part and
-        outliers from true ones; or a `Loss` of one's own, of which a function of (network, block, answer) that gives a
+        outliers from true ones; the distance of the masked samples from the true foreground, where the mask is the
+        share of the outliers; or a `Loss` of one's own, of which a function of (network, block, answer) that gives a
         cost for each sample is the simplest.
     targets : pair of arrays, optional
-        For "imitation", exact codes and outliers, found if not given; for "source", background and foreground.
+        For "imitation", exact codes and outliers, found if not given; for "source" and "masked", background and
+        foreground.
     sample_weight : array of shape (n,) or "robust", optional
         How much each sample counts; "robust": one that costs the start more than the median counts as much less.
     update_dictionary : bool
@@ -130,7 +132,7 @@ def train(
     max_steps : int
         Steps at most; training ends sooner where a third of them lower the cost by less than a ten-thousandth.
     batch_size : int
-        TrainingSamples of a step.
+        Samples of a step.
     step_size : float
         Size of the steps of one layer, relative to the mean size of each parameter.
     validation : float

@@ -101,7 +101,8 @@ def separate(
 ) -> Result:
     r"""Align images of the same thing, and separate what all have in common from what stands out in each.
 
-    Transformations T_M of the images X are found together with components U, codes S and outliers O (THEORY 5)::
+    Transformations T_M of the images X are found together with components U, codes S and outliers O, by (12) in
+    docs/paper.md::
 
         min 1/2 ||T_M(X) - US - O||^2 + rank_penalty/2 (||U||^2 + ||S||^2) + outlier_penalty ||O||_1
 

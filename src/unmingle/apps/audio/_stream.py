@@ -21,7 +21,7 @@ KIND = "AudioStream"
 
 
 @dataclass(frozen=True)
-class StreamSettings:
+class SoundSettings:
     """What a stream of sound is."""
 
     rate: Annotated[float, RATES]
@@ -34,7 +34,7 @@ class StreamSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class StreamState:
+class SoundState:
     """A stream in the middle of a sound; nothing in it is ever written to."""
 
     engine: EngineState
@@ -44,13 +44,13 @@ class StreamState:
     music: Annotated[Float32Array, samples_of("due")]
 
 
-def start(engine: Engine) -> StreamState:
+def start(engine: Engine) -> SoundState:
     """Before the first sample: silence comes out first."""
     silence = engine.transform.silence(engine.transform.frames.span)
-    return StreamState(engine.start(), silence, silence)
+    return SoundState(engine.start(), silence, silence)
 
 
-def step(engine: Engine, state: StreamState, samples: Array) -> tuple[StreamState, Stems]:
+def step(engine: Engine, state: SoundState, samples: Array) -> tuple[SoundState, Stems]:
     """Take in samples (n, channels): the state after them, and as many samples of each stem."""
     ahead, found = engine.step(state.engine, samples)
     count, voice, music = (
@@ -58,7 +58,7 @@ def step(engine: Engine, state: StreamState, samples: Array) -> tuple[StreamStat
         np.concatenate([state.voice, found.voice]),
         np.concatenate([state.music, found.music]),
     )
-    return StreamState(ahead, voice[count:], music[count:]), Stems(voice[:count], music[:count])
+    return SoundState(ahead, voice[count:], music[count:]), Stems(voice[:count], music[:count])
 
 
 class Stream:
@@ -113,7 +113,7 @@ class Stream:
                 "'adapt', or audio.split for a sound that is complete."
             )
         self.frames = Frames.of(rate, low_latency=bool(low_latency))
-        self.settings = StreamSettings(self.frames.rate, channels, bool(low_latency), high_pass_of(chosen, high_pass))
+        self.settings = SoundSettings(self.frames.rate, channels, bool(low_latency), high_pass_of(chosen, high_pass))
         self.latency = self.frames.span
         self._engine = _engine_of(self.settings, chosen)
         self._state = start(self._engine)
@@ -160,7 +160,7 @@ class Stream:
         """
         engine = self._engine.knowing(self._state.engine, self._checked(samples, "samples")[0])
         # the level of the song stays; what the method found in it so far is of no use to the one that knows the music
-        masks = replace(self._state.engine.masks, method=engine.masker.method.start())
+        masks = replace(self._state.engine.masks, of_method=engine.masker.method.start())
         self._state = replace(self._state, engine=replace(self._state.engine, masks=masks))
         self._engine = engine
 
@@ -201,12 +201,12 @@ class Stream:
             "level": to_store(masks.level),
             "state": to_store(self._state),
         }
-        return content if masks.method is None else {**content, "memory": to_store(masks.method)}
+        return content if masks.of_method is None else {**content, "memory": to_store(masks.of_method)}
 
     @classmethod
     def _from_store(cls, content: dict[str, Any]) -> Self:
-        settings = from_store(StreamSettings, content["settings"])
-        state = from_store(StreamState, content["state"])
+        settings = from_store(SoundSettings, content["settings"])
+        state = from_store(SoundState, content["state"])
         _check_state(settings, state)
         method = METHODS[content["method"]]._from_store(content["network"])
         memory = method.start() if method.Memory is None else from_store(method.Memory, content["memory"])
@@ -224,22 +224,22 @@ class Stream:
         name = content.get("method")
         kind = METHODS[name] if name in STREAMING else METHODS[STREAMING[0]]
         rules: dict[str, Rule] = {
-            "settings": record_of(StreamSettings),
+            "settings": record_of(SoundSettings),
             "method": OneOf(*STREAMING),
             "network": kind._schema(content.get("network")),
             "level": record_of(Level),
-            "state": record_of(StreamState),
+            "state": record_of(SoundState),
         }
         return Record(rules if kind.Memory is None else {**rules, "memory": record_of(kind.Memory)})
 
 
-def _engine_of(settings: StreamSettings, method: Method) -> Engine:
+def _engine_of(settings: SoundSettings, method: Method) -> Engine:
     return Engine.of(
         method, settings.rate, settings.channels, np.float32, settings.high_pass, low_latency=settings.low_latency
     )
 
 
-def _check_state(settings: StreamSettings, state: StreamState) -> None:
+def _check_state(settings: SoundSettings, state: SoundState) -> None:
     """Refuse what no stream of these settings can be in."""
     frames, engine = Frames.of(settings.rate, low_latency=settings.low_latency), state.engine
     held, tail, due, late = len(engine.held), len(engine.tail), len(state.voice), frames.span - frames.hop

@@ -77,7 +77,7 @@ class RunningMemory:
     """What masks at once remember."""
 
     level: Level
-    method: Any
+    of_method: Any
     """What the method remembers."""
 
 
@@ -97,7 +97,7 @@ class RunningMasks:
         if not len(magnitudes):
             return memory, magnitudes
         level, levels = memory.level.step(magnitudes)
-        remembered, parts = self.method.step(memory.method, magnitudes / levels.astype(magnitudes.dtype))
+        remembered, parts = self.method.step(memory.of_method, magnitudes / levels.astype(magnitudes.dtype))
         return RunningMemory(level, remembered), wiener(*parts)
 
     def finish(self, memory: RunningMemory) -> Array:

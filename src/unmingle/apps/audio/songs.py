@@ -263,7 +263,7 @@ def _separated(source: Path | _GivenSamples, job: _Job, progress: Watcher) -> Se
         engine = _engine_for(sound, job.method, settings)
         if settings.no_voice is not None:
             engine = engine.knowing(engine.start(), _passage(source, *settings.no_voice))
-        sinks = _Sinks(sound, job)
+        sinks = StemSinks(sound, job)
         with sinks.writer or nullcontext():
             incomplete = _run(sound, engine, sinks, job.begun, progress)
     song = SeparatedSong(
@@ -297,7 +297,7 @@ def _engine_for(sound: Opened, method: Method, settings: Settings) -> Engine:
         raise MediaError(f"{sound.name} cannot be separated: {error}") from error
 
 
-class _Sinks:
+class StemSinks:
     """Where the stems of a song go, to files or into memory, and what they amount to."""
 
     def __init__(self, sound: Opened, job: _Job) -> None:
@@ -333,7 +333,7 @@ class _Sinks:
 
 
 def _run(
-    sound: Opened, engine: Engine, sinks: _Sinks, begun: SongProgress, progress: Watcher
+    sound: Opened, engine: Engine, sinks: StemSinks, begun: SongProgress, progress: Watcher
 ) -> IncompleteError | None:
     """Separate all blocks, and return why they ended early, if they did."""
     incomplete, n_read, state = None, 0, engine.start()

@@ -23,7 +23,7 @@ def separate(
 ) -> Result:
     r"""Clean a table: find the cells that do not fit the rest, and estimate what belongs there and in the gaps.
 
-    The columns X of numbers become components U, codes S and outliers O (THEORY 2)::
+    The columns X of numbers become components U, codes S and outliers O, by (4) in docs/paper.md::
 
         min 1/2 ||X - US - O||^2 + rank_penalty/2 (||U||^2 + ||S||^2) + outlier_penalty ||O||_1
 

@@ -1,6 +1,6 @@
 """What is asked of the jobs on tables: settings and outputs; light to import, since commands make options of them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -41,6 +41,10 @@ class Outputs:
         check_settings(self)
         if self.out is not None:
             object.__setattr__(self, "out", Path(self.out))
+
+    def beside(self, table: Path) -> "Outputs":
+        """The same, in the folder of the table where no place is given: what `unmingle decompose` does."""
+        return self if self.out is not None else replace(self, out=table.parent)
 
 
 @dataclass(frozen=True)

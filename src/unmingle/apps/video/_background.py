@@ -88,8 +88,9 @@ class Background:
 
     This is the one mutable part of a scene. Its arrays are large (`components` are 62 MB at 1080p), so the kernels
     change them in place: `learn`, `relight` and `replace_by` do so, and therefore a `SceneState` says which background
-    a scene has, not what was in it. Looking at frames changes nothing but `codes`, which is only the place where codes
-    are worked on: those of a frame are kept in the state.
+    a scene has, not what was in it. Looking at a frame changes only `codes`, the place where codes are worked on (those
+    of a frame are kept in the state), unless the frame shows other light and is to be learnt from: then `follow_light`
+    calls `relight` or `replace_by`.
     """
 
     form: InitVar[FrameFormat]
@@ -389,7 +390,7 @@ def encode_frame(
 
 
 def noise_rates() -> tuple[float, float, float, float]:
-    """How a variance is learnt, see `kernels.follow_noise`.
+    """How a variance is learnt, see `kernels.video_learning.follow_noise`.
 
     Deviations have no sign, so the difference of two has the mean square 2 (1 - 2 / pi) v for Gaussian noise of
     variance v. A mean of squares that falls slower than it rises ends at their expectile m v with

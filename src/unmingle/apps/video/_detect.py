@@ -1,4 +1,4 @@
-"""The rule of the mask: from the codes of a frame to its foreground; its passes are in `kernels._video_detection`."""
+"""The rule of the mask: from the codes of a frame to its foreground; its passes are in `kernels.video_detection`."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -70,13 +70,14 @@ class Detection(NamedTuple):
     regions: list[list[int]]
     """Top, left, bottom, right and area of each."""
     near: ByteArray
-    """(pixels and places of a colour plane,): where foreground is or might be; overwritten by the next look."""
+    """(pixels and places of a colour plane,): 1 where foreground is or might be, 0 elsewhere, and 2, `KNOWN`, where
+    `step` was told that there is foreground. Overwritten by the next look."""
     deviation: AnyArray
     """(entries,): how far each entry is from the background; overwritten by the next look."""
     alike: float | None
     """Of the cells with texture that deviate, the share whose texture is still that of the background; None if none."""
     score: float
-    """The share of what is watched that is foreground."""
+    """The area of the regions, which is that of the mask, as a share of the pixels watched."""
 
 
 class Detector:

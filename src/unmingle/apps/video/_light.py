@@ -1,8 +1,17 @@
 """Light that changes for the whole scene: how it differs from things that move, and how it is followed.
 
-A lamp that is switched makes much of the picture deviate at once. `SceneChange` decides whether that is light or a
-thing, by the rules in `LIGHT`; `follow_light` then looks for what explains the frame: a light that was seen before, a
-gain and an offset for all pixels, or other codes.
+A lamp that is switched makes much of the picture deviate at once. `step` in `_stream.py` calls, in this order:
+
+1. `follow_light`, for every frame, once it was looked at. If the frame is disturbed, that is, if its mask is suddenly
+   larger than usual, something is tried that may explain it: a light that was seen before, else a gain and an offset
+   for all pixels, and in both cases new codes. Then the frame is looked at once more. A stream that learns nothing does
+   not call it: `step` tries new codes alone.
+2. `SceneChange.judge`, for a frame that is learnt from, after it was learnt. If the mask is still large, hardly any of
+   it moves, and its texture is that of the background, the scene has changed. Then the state is "adapting" for some
+   frames: each of them is learnt, and what does not move for three frames becomes background.
+
+The mask share is one number everywhere: the area of the final mask as a share of the pixels watched, `Detection.score`.
+Cells that only changed their light (`drop_relit`) and small regions (`keep_regions`) are not in that mask any more.
 """
 
 from dataclasses import dataclass
@@ -30,21 +39,27 @@ class LightRules:
     """
 
     jump: float = 0.03
-    """A frame is disturbed if the share of the picture that deviates exceeds its mean of late by more than this."""
+    """A frame is disturbed if its mask share exceeds the mean of late by more than this.
+
+    Five more decisions use the number. A mask that grew by more than this since the last frame tells that light shifted
+    (`is_shifted`), and one that still exceeds the mean by more may be a new scene (`judge`). The mean takes in no more
+    than this from one frame (`judge`). A picture of the past (`recall`), and a gain and an offset (`gain_and_offset`),
+    must explain a larger share of the pixels than the background does, by more than this.
+    """
     alike: float = 0.2
     """A disturbance is light if at least this share of the texture that deviates still looks as it did."""
     much: float = 0.3
-    """Where there is no texture, a disturbance is light if more than this share of the picture deviates."""
+    """Where there is no texture, a disturbance is light if the mask share is above this."""
     still: float = 0.9
-    """A disturbance is a new scene only if more than this share of what deviates does not move."""
+    """A disturbance is a new scene only if more than this share of the pixels near foreground does not change."""
     settled: float = 0.015
-    """A change of the scene is over when the share that deviates exceeds its mean by no more than this."""
+    """A change of the scene is over when the mask share exceeds its mean by no more than this."""
     rounds: int = 4
     """A change of the scene lasts for this number of frames after the last sign of it."""
     alert: int = 6
     """After a disturbance every frame is learnt from for this number of frames."""
     mean_rate: float = 0.05
-    """The mean share that deviates moves towards that of a frame by this part of the way."""
+    """The mean mask share moves towards that of a frame by this part of the way."""
     explained: float = 10.0 / 255.0
     """A picture explains a pixel that it misses by less than this share of white."""
     same: float = 0.95
@@ -57,13 +72,13 @@ LIGHT = LightRules()
 
 
 class SceneChange(NamedTuple):
-    """How much of the picture deviates, and whether the scene is changing as a whole.
+    """How large the mask is, and whether the scene is changing as a whole.
 
     A named tuple, as there is a new one for every frame: a frozen dataclass takes three times as long to make.
     """
 
-    mean_score: Annotated[float, Number(0.0, 1.0)] = 0.0
-    """The share of the picture that has been foreground of late."""
+    mean_mask_share: Annotated[float, Number(0.0, 1.0)] = 0.0
+    """The mean mask share of late."""
     frames_left: Annotated[int, Count()] = 0
     """Frames for which the scene is still taken to be changing."""
     was_disturbed: Annotated[bool, Flag()] = False
@@ -72,38 +87,38 @@ class SceneChange(NamedTuple):
     """Frames for which every frame is worth learning from, as the scene may have changed."""
     jumps: Annotated[int, Count()] = 0
     """How often the scene has changed."""
-    score_before: Annotated[float, Number(0.0, 1.0)] = 0.0
-    """The share of the picture that deviated in the last frame."""
+    mask_share_before: Annotated[float, Number(0.0, 1.0)] = 0.0
+    """The mask share of the last frame."""
 
-    def is_disturbed(self, score: float) -> bool:
-        """Whether more deviates in a frame than things that enter the picture explain."""
-        return score - self.mean_score > LIGHT.jump
+    def is_disturbed(self, mask_share: float) -> bool:
+        """Whether the mask of a frame is larger than things that enter the picture explain."""
+        return mask_share - self.mean_mask_share > LIGHT.jump
 
-    def is_shifted(self, score: float) -> bool:
-        """Whether what deviates became more in this frame, or did so in the last few."""
-        return self.alert_frames > 1 or self.frames_left > 0 or score - self.score_before > LIGHT.jump
+    def is_shifted(self, mask_share: float) -> bool:
+        """Whether the mask became larger in this frame, or did so in the last few."""
+        return self.alert_frames > 1 or self.frames_left > 0 or mask_share - self.mask_share_before > LIGHT.jump
 
-    def note_score(self, score: float) -> "SceneChange":
-        """Take in the share of the next frame that deviates."""
-        disturbed = score - self.mean_score > LIGHT.jump
+    def note_mask_share(self, mask_share: float) -> "SceneChange":
+        """Take in the mask share of the next frame."""
+        disturbed = self.is_disturbed(mask_share)
         alert = LIGHT.alert if disturbed and not self.was_disturbed else max(0, self.alert_frames - 1)
-        return SceneChange(self.mean_score, self.frames_left, disturbed, alert, self.jumps, score)
+        return SceneChange(self.mean_mask_share, self.frames_left, disturbed, alert, self.jumps, mask_share)
 
-    def judge(self, score: float, still: float, alike: float | None) -> "SceneChange":
+    def judge(self, mask_share: float, still: float, alike: float | None) -> "SceneChange":
         """Decide whether the scene has changed, from a frame that is learnt from.
 
         Parameters
         ----------
-        score : float
-            The share of the picture that deviates.
+        mask_share : float
+            That of the frame, after its light was followed.
         still : float
-            The part of it that does not move.
+            The share of the pixels near foreground that did not change.
         alike : float or None
-            The share of its texture that is as it was; None if there is no texture.
+            As in `Detection`: the share of the texture that deviates and is still that of the background.
         """
-        left, jumps, mean = self.frames_left, self.jumps, self.mean_score
-        more = score - mean
-        light = left > 0 or is_light(score, alike)
+        left, jumps, mean = self.frames_left, self.jumps, self.mean_mask_share
+        more = mask_share - mean
+        light = left > 0 or is_light(mask_share, alike)
         if light and more > (LIGHT.settled if left else LIGHT.jump) and still > LIGHT.still:
             jumps += not left
             left = LIGHT.rounds
@@ -111,12 +126,12 @@ class SceneChange(NamedTuple):
             left = max(0, left - 1)
         if not left:
             mean += LIGHT.mean_rate * min(more, LIGHT.jump)
-        return SceneChange(mean, left, self.was_disturbed, self.alert_frames, jumps, self.score_before)
+        return SceneChange(mean, left, self.was_disturbed, self.alert_frames, jumps, self.mask_share_before)
 
 
-def is_light(score: float, alike: float | None) -> bool:
+def is_light(mask_share: float, alike: float | None) -> bool:
     """Whether what deviates looks like light, by the share of it whose texture is as it was."""
-    return score > LIGHT.much if alike is None else alike >= LIGHT.alike
+    return mask_share > LIGHT.much if alike is None else alike >= LIGHT.alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +182,7 @@ def _share(near: BoolArray, counted: BoolArray | None) -> Float64Array:
 def follow_light(
     model: Background, x: AnyArray, seen: Detection, known: BoolArray | None, change: SceneChange, lights: Lights
 ) -> tuple[SceneChange, Lights, bool]:
-    """Try to explain a frame that deviates widely: by a light of the past, by a gain and an offset, or by other codes.
+    """Try to explain a frame that is disturbed: by a light of the past, by a gain and an offset, or by other codes.
 
     Parameters
     ----------
@@ -187,15 +202,16 @@ def follow_light(
     look_again : bool
         Whether the background was changed, so that the frame should be looked at once more.
     """
-    before, score = change, seen.score
-    change = before.note_score(score)
+    before, mask_share = change, seen.score
+    change = before.note_mask_share(mask_share)
     if not change.was_disturbed:
         return change, lights, False
     sudden, white = not before.was_disturbed, white_of(x.dtype)
     probe = model.probe if known is None else model.probe[~known[model.probe]]
-    if sudden and is_light(score, seen.alike):
+    if sudden and is_light(mask_share, seen.alike):
         lights = lights.keep(model.picture_under(model.mean_codes), model.probe, white)
-    picture = lights.recall(x, seen.background, model.probe, white, known) if before.is_shifted(score) else None
+    shifted = before.is_shifted(mask_share)
+    picture = lights.recall(x, seen.background, model.probe, white, known) if shifted else None
     if picture is not None:
         model.replace_by(picture)
     elif sudden and (light := gain_and_offset(seen.background[probe], x[probe], white)) is not None:

@@ -126,6 +126,7 @@ class Result:
         tally, spent, stream, model = self.tally, sum(self.seconds.values()), self.stream, self.stream.card_
         few = stream.state.n_frames < stream.settings.start_size
         return {
+            "complete": not self.errors and not self.interrupted,
             "frames": tally.frames,
             "height": tally.height,
             "width": tally.width,

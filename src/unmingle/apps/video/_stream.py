@@ -52,8 +52,8 @@ class SceneState(NamedTuple):
     """All that is known of a scene after a frame; `step` makes that after the next.
 
     It is a value and cannot be changed: it says which arrays there are, not what is in them. Those of `model` are
-    large, and learning changes them in place, see `Background`; whoever needs a state of before keeps a file of it.
-    `step` without learning leaves them alone. A named tuple, as it is made for every frame.
+    large, and a `step` that learns changes them in place, see `Background`; whoever needs a state of before keeps a
+    file of it. `step` without learning leaves them alone. A named tuple, as it is made for every frame.
     """
 
     n_frames: Annotated[int, Count()] = 0
@@ -116,7 +116,7 @@ def step(
     if stabiliser is not None:
         stabiliser, view = stabiliser.look(x, form)
         x, known = view.row, None if known is None else view.mask_laid_over(known)
-    seen, change, lights = _look(state, x, settings, known, learn)
+    seen, change, lights = _look_and_follow_light(state, x, settings, known, learn)
     camera, learnt_at = state.camera, state.learnt_at
     adapting = change.frames_left > 0
     if learn:
@@ -139,21 +139,21 @@ def step(
         index + 1, learnt_at, form, change, camera, lights, stabiliser, model.codes.copy(), model, (), state.detector
     )  # fmt: skip
     word: State = "frozen" if not learn else "adapting" if adapting else "watching"
-    score, assured = seen.score, state.detector
+    score, detector = seen.score, state.detector
     if view is None:
         background, mask, regions = form.picture_of(seen.background), seen.mask, seen.regions
     else:
-        assert assured is not None
-        background, mask, regions = view.laid_back(seen, assured.canvas.least_area)
-        score = score if regions is seen.regions else assured.share_of(regions)
+        assert detector is not None
+        background, mask, regions = view.laid_back(seen, detector.canvas.least_area)
+        score = score if regions is seen.regions else detector.share_of(regions)
     boxes = tuple([Box._make(region) for region in regions])
     return after, Separation(index, time, frame, background, mask, boxes, score, word)
 
 
-def _look(
+def _look_and_follow_light(
     state: SceneState, x: AnyArray, settings: StreamSettings, known: BoolArray | None, learn: bool
 ) -> tuple[Detection, SceneChange, Lights]:
-    """What is seen in a frame, once its light is followed."""
+    """What is seen in a frame once its light is followed, which may change the background, see `follow_light`."""
     model, detector, change, lights = state.model, state.detector, state.change, state.lights
     assert model is not None
     assert detector is not None

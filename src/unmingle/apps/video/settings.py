@@ -70,7 +70,9 @@ class StreamSettings:
     min_area: Annotated[int | None, maybe(AREA)] = None
     """Regions of the mask with fewer pixels that clearly deviate are dropped; by default a 1000th of all watched."""
     shadows: Annotated[bool, Flag()] = False
-    """Whether shadows count as foreground. They can be recognised in coloured frames only."""
+    """Whether shadows count as foreground. Otherwise nothing is marked, in grey and in colour, where a square of 8 x 8
+    pixels became darker and kept its texture. Where the background has no texture a shadow is foreground all the same.
+    """
     patience: Annotated[int | None, maybe(Count(1))] = 500
     """Frames after which something that stopped becomes background; None for never. It does not take longer than the
     background behind it was seen, so that what was there from the start and left is soon forgotten."""

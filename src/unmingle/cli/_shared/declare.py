@@ -8,10 +8,14 @@ and `with_options` gives it one option for each field of `Outputs` and `Settings
 and its help are those of the field::
 
     n_components: Annotated[int, Count(1, 32), "Most components of the background."] = 5
+
+An option that needs a name, a parser or a check of its own is ``given`` as typer has it. Its help, too, is that of the
+field, unless it brings another one.
 """
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -32,7 +36,8 @@ def with_options(
     run : callable
         The command. Parameters that are dataclasses are given to it whole.
     given : mapping, optional
-        Annotations of options that are not made from their field: a name of their own, a parser, a check.
+        Annotations of options that are not made from their field: a name of their own, a parser, a check. Those without
+        help have the sentence of their field.
     without : iterable of str
         Fields that are no option.
     """
@@ -67,14 +72,30 @@ def with_options(
 
 def _option(cls: type, one: "Field[Any]", given: Any) -> inspect.Parameter:
     default = one.default if one.default is not MISSING else None
-    annotation = given if given is not None else _annotation(cls, one.name)
+    annotation = _annotation(cls, one.name) if given is None else _with_help(given, _sentence(cls, one.name))
     return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _sentence(cls: type, name: str) -> str | None:
+    """What a field says of itself: the help of its option."""
+    hint = get_type_hints(cls, include_extras=True)[name]
+    return next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, str)), None)
+
+
+def _with_help(given: Any, sentence: str | None) -> Any:
+    """The annotation of an option, with a sentence for its help if it has none."""
+    kind, option = get_args(given)
+    if option.help is not None:
+        return given
+    option = copy(option)
+    option.help = sentence
+    return Annotated[kind, option]
 
 
 def _annotation(cls: type, name: str) -> Any:
     """The type of an option, with its limits and its help."""
     hint = get_type_hints(cls, include_extras=True)[name]
-    help_text = next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, str)), None)
+    help_text = _sentence(cls, name)
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     rule = rules_of(cls).get(name)
     low, high = (None, None) if rule is None else limits_of(rule)

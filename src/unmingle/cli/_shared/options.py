@@ -66,5 +66,8 @@ def above_zero(unit: str = "", *, most: float = float("inf"), closed: bool = Fal
 Seed = Annotated[int, typer.Option(min=0, help="Random seed: the same seed gives the same results.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no results and no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
-RankPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the rank.")]
-OutlierPenalty = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto", help="Weight of the outliers.")]
+RankWeight = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto")]
+OutlierWeight = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto")]
+"""Both have the help of the field that they are given for."""
+RankPenalty, OutlierPenalty = RankWeight, OutlierWeight
+"""The names that the commands still use."""

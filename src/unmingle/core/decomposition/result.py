@@ -35,7 +35,8 @@ class Decomposition:
     _X: Array = field(repr=False)
     _outliers: Array = field(repr=False)
     rank_penalty: float
-    outlier_penalty: float | Array
+    outlier_penalty: Any
+    """A number or an array (m,); an `unmingle.core.OutlierPenalty` in what is put together by hand with one."""
     objective: float = nan
     """Value of the problem solved, at the answer."""
     gap: float = nan

@@ -60,7 +60,7 @@ class Dictionary:
         ),
     ]
     code: Annotated[Array, ArrayOf(FLOATS, "q", alike="stream")]
-    """Of the last ordinary sample: where the next one starts."""
+    """Of the last ordinary sample of a batch: where all those of the next batch start that it explains."""
     kind: Annotated[str, OneOf(*STEPS, "nonnegative")]
     """Of the steps; with "nonnegative" ones, components and codes are nonnegative, too."""
     step_penalty: Annotated[float, AMOUNT] = 0.0
@@ -98,7 +98,7 @@ class Dictionary:
         return sqrt(max(energy, 0.0) / (self.window * self.n_features))
 
     def encode(self, X: Array, near: BoolArray, lam_star: float, lam: Array, n_layers: int | None = None) -> Array:
-        """Codes (5): from the last code where that is near, since it explains most of a sample; else from nothing.
+        """Codes (5): from ``code`` for rows that it is ``near``, since it explains most of them; else from nothing.
 
         With ``n_layers`` by that number of passes of Algorithm 1, with None exactly.
         """

@@ -8,9 +8,9 @@ from .statistics import Balanced, Statistics
 
 
 def nonnegative_step(statistics: Statistics, components: Array, lam_star: float, passes: int = 4) -> Array:
-    """Minimise over one nonnegative atom after the other, from the last dictionary: `solvers.nonnegative_components`.
+    """Minimise over one nonnegative atom after the other, from the last dictionary.
 
-    ::
+    See `core.solvers.nonnegative.nonnegative_components`::
 
         u_k <- max(0, (b_k - sum_{i != k} a_ki u_i) / (a_kk + lam_*))
 

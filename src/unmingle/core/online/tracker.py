@@ -73,7 +73,8 @@ class CleaningBounds:
 
 START, STRANGERS, BOUNDS = StartLimits(), StrangerRule(), CleaningBounds()
 _NEAR = 2.0
-"""The last code is a good start for a sample most of whose entries it explains to this many outlier penalties."""
+"""The last code of the batch before is a good start for a sample most of whose entries it explains to this many outlier
+penalties."""
 _COHERENT = 1.5
 """How far above that of noise the leading singular value of deviations is if they have a direction in common."""
 _LARGEST_ENTRY = 1e15

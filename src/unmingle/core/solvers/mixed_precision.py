@@ -27,7 +27,7 @@ _TRUST = _Float32Trust()
 
 
 class MixedPrecisionData:
-    """X and lam as a solver works on them; thresholds of the entries of X are lam times a ``reach``.
+    """X and lam as a solver works on them; thresholds of the entries of X are lam times ``lam_factor``.
 
     Attributes
     ----------
@@ -38,14 +38,14 @@ class MixedPrecisionData:
     X: Array
     lam: Array
 
-    def __init__(self, X: Array, lam: Array, reach: float = 1.0) -> None:
+    def __init__(self, X: Array, lam: Array, lam_factor: float = 1.0) -> None:
         self.X, self.lam, self._given = X, lam, (X, lam)
         if X.dtype == np.float64 and X.size >= _TRUST.least_entries:
             self._finest = _TRUST.finest_threshold * float(max(np.nanmax(X), -np.nanmin(X))) / float(lam.min())
-            if reach > self._finest:
+            if lam_factor > self._finest:
                 self.X, self.lam = X.astype(np.float32), lam.astype(np.float32)
 
-    def refine(self, step: float, low_rank: LowRank, reach: float = 1.0) -> bool:
+    def refine(self, step: float, low_rank: LowRank, lam_factor: float = 1.0) -> bool:
         """Go over to the precision of the data, for good, if the last step was too short for float32; whether it was.
 
         Parameters
@@ -54,13 +54,13 @@ class MixedPrecisionData:
             Frobenius norm of the last change of the low-rank part.
         low_rank : LowRank
             The low-rank part.
-        reach : float
+        lam_factor : float
             That of the next step.
         """
         if self.X is self._given[0]:
             return False
         rounding = float(np.finfo(self.X.dtype).eps) * float(np.linalg.norm(low_rank.values))
-        if step > _TRUST.shortest_step * rounding and reach > self._finest:
+        if step > _TRUST.shortest_step * rounding and lam_factor > self._finest:
             return False
         self.X, self.lam = self._given
         return True

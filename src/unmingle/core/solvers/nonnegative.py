@@ -26,7 +26,8 @@ def nonnegative_newton(
     min 1/2 ||x - Us - o||^2 + lam_*/2 ||s||^2 + lam sum(o) over s >= 0, o >= 0. With o = max(x - Us - lam, 0) put in,
     it is a nonnegative ridge regression whose loss is a square up to lam and a line beyond: convex and piecewise
     quadratic in q unknowns. A step is a nonnegative regression itself, solved exactly, so that a handful of steps end
-    at the exact answer. See `kernels.nonnegative_projection`. ``components`` and ``X`` may hold negative entries.
+    at the exact answer. See `kernels.nonnegative.nonnegative_projection`. ``components`` and ``X`` may hold
+    negative entries.
 
     Cost of a step: 4 m q flops per sample, q^2 for each feature that changed sides, and f^3 / 3 for f free atoms, a
     few times. Memory: a few rows.

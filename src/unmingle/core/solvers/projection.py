@@ -97,7 +97,7 @@ def newton(
     """Iterates of semismooth Newton on (5), compiled and batched; a handful of steps to the exact answer.
 
     With O put in, (5) is ridge regression with Huber's loss: piecewise quadratic and strongly convex in q unknowns.
-    See `kernels.newton_projection` for the step.
+    See `kernels.newton.newton_projection` for the step.
 
     Cost of a step: 4 m q flops per sample, and q^2 for each feature that changed sides. Memory: a few rows.
 
