@@ -11,14 +11,14 @@ from .._fields import bounds_of
 from ..apps.alignment import Outputs, Settings
 from ._shared import console
 from ._shared.declare import with_options
-from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty
+from ._shared.options import Json, OutlierWeight, Quiet, RankWeight
 
 _LEAST, _ = bounds_of(Settings, "n_components")
 _FIRST, _LAST = bounds_of(Settings, "n_starts")
 _OPTIONS = {
     "n_components": Annotated[int, typer.Option("--components", min=_LEAST)],
-    "rank_penalty": RankPenalty,
-    "outlier_penalty": OutlierPenalty,
+    "rank_penalty": RankWeight,
+    "outlier_penalty": OutlierWeight,
     "n_starts": Annotated[
         int,
         typer.Option(

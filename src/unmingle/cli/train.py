@@ -19,7 +19,7 @@ from ._shared import console
 from ._shared.config import take_settings
 from ._shared.declare import with_options
 from ._shared.interrupts import resumable
-from ._shared.options import Json, OutlierPenalty, Quiet, RankPenalty, Seed, one_of, suffixed
+from ._shared.options import Json, OutlierWeight, Quiet, RankWeight, Seed, one_of, suffixed
 from ._shared.paths import ready_outputs
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ AS_SWITCHES = {
     "nonnegative": Annotated[
         bool, typer.Option("--nonnegative", help="Components, codes and outliers are never negative; nor may DATA be.")
     ],
-    "rank_penalty": RankPenalty,
-    "outlier_penalty": OutlierPenalty,
+    "rank_penalty": RankWeight,
+    "outlier_penalty": OutlierWeight,
 }
 """Options that are more than their fields say."""
 

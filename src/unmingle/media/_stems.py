@@ -161,6 +161,10 @@ class _Scratch:
         except MediaError:
             self._claim.release()
             raise
+        except KeyboardInterrupt:  # the file may just have been made
+            self._claim.release()
+            self._temporary.unlink(missing_ok=True)
+            raise
 
     def write(self, block: Samples) -> None:
         """Keep a block."""

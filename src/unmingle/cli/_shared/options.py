@@ -69,5 +69,3 @@ Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")
 RankWeight = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto")]
 OutlierWeight = Annotated[Any, typer.Option(parser=penalty, metavar="X|auto")]
 """Both have the help of the field that they are given for."""
-RankPenalty, OutlierPenalty = RankWeight, OutlierWeight
-"""The names that the commands still use."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import OutlierPenalty, RankPenalty, one_of
+from .options import OutlierWeight, RankWeight, one_of
 
 
 def _decimal(mark: str | None) -> str | None:
@@ -28,8 +28,8 @@ READING: dict[str, Any] = {
 }
 """Those of `unmingle.apps.tables.Reading`."""
 LEARNING: dict[str, Any] = {
-    "rank_penalty": RankPenalty,
-    "outlier_penalty": OutlierPenalty,
+    "rank_penalty": RankWeight,
+    "outlier_penalty": OutlierWeight,
     "random_state": Annotated[int, typer.Option("--seed", min=0)],
 }
 """Those of all that is learnt."""
