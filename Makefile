@@ -54,7 +54,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 floors:
-	$(PYTHON) tests/floors.py .venv-floors
+	$(PYTHON) tests/helpers/floors.py .venv-floors
 
 SEED := 0
 MINUTES := 15
@@ -62,7 +62,7 @@ fuzz: export OMP_NUM_THREADS := 1
 fuzz: export OPENBLAS_NUM_THREADS := 1
 
 fuzz: $(VENV)/.installed-test
-	$(BIN)/python tests/fuzz.py --count 5000 --minutes $(MINUTES) --seed $(SEED)
+	$(BIN)/python tests/helpers/fuzz.py --count 5000 --minutes $(MINUTES) --seed $(SEED)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m lab bench

@@ -1,4 +1,4 @@
-"""Damaged files, models with huge numbers and odd tables: python tests/fuzz.py --count 5000 --minutes 60.
+"""Damaged files, models with huge numbers and odd tables: python tests/helpers/fuzz.py --count 5000 --minutes 60.
 
 Each of them may be refused in one sentence, or be as good as any. Other errors, answers that are not finite, work
 without end and memory without bounds are findings: what led to one is kept in a folder; the seed and its number make it
