@@ -37,7 +37,7 @@ def test_killed_at_fifty_random_moments(tmp_path, X, undisturbed):
     data, checkpoint = tmp_path / "X.npy", tmp_path / "checkpoint.safetensors"
     np.save(data, X)
     forks = multiprocessing.get_context("forkserver")
-    forks.set_forkserver_preload(["interrupted", "unmingle.estimators", "unmingle.kernels"])
+    forks.set_forkserver_preload(["interrupted", "unmingle.estimators.online", "unmingle.kernels.newton"])
 
     def kill_after(wanted, moment):
         """Kill a process some seconds after it has done so many batches, or let it end."""
