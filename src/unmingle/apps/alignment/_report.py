@@ -36,7 +36,7 @@ def report_page(images: SourceImages, done: Alignment, before: Float32Array, mot
     parts = [
         f"<h1>{escape(name)}</h1>",
         paragraph(
-            f"{counted(len(good), 'image')} aligned by {motion}, each taken apart into what all have in common "
+            f"{counted(len(good), 'image')} aligned by {motion}, each separated into what all have in common "
             "and what stands out.",
             "lead",
         ),

@@ -69,7 +69,7 @@ def report_page(song: "SeparatedSong") -> str:
     return page(
         f"{song.source.name}: voice and music",
         f"<h1>{escape(song.source.name)}</h1>",
-        paragraph(f"{words['song']}, taken apart into voice and music.", "lead"),
+        paragraph(f"{words['song']}, separated into voice and music.", "lead"),
         *end,
         paragraph(_which(song.excerpt, song.seconds)),
         paragraph(f"Pictures: brighter is louder, black {PAGE.depth:g} dB below the loudest moment of all three."),

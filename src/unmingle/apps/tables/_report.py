@@ -264,7 +264,7 @@ def _certainty(parts: TableParts) -> list[str]:
     gap = f"{100 * part.gap:.2g} %"
     if part.sample_gap is not None and parts.stationarity is None:
         words = (
-            "Every row was taken apart on its own, by the patterns of the model. For these patterns, each split is "
+            "Every row was separated on its own, by the patterns of the model. For these patterns, each split is "
             f"proved to be within {gap} of the best possible one."
         )
     elif parts.stationarity is not None:

@@ -59,7 +59,7 @@ def _opening(name: str, summary: dict[str, Any], rows: Sequence[dict[str, Any]],
     end += [pieces.paragraph("The film was interrupted.")] if result.interrupted else []
     return [
         f"<h1>{escape(name)}</h1>",
-        pieces.paragraph(f"{size}, taken apart into what stays and what moves.", "lead"),
+        pieces.paragraph(f"{size}, separated into what stays and what moves.", "lead"),
         *end,
         pieces.key_figures(figures),
     ]
@@ -83,7 +83,7 @@ def _strip(highlights: Highlights, events: Sequence[Event]) -> list[str]:
         "Some of the moments with most foreground, from all parts of the film. The time is to the left of each. "
         "Boxes bear the numbers of their events."
     )
-    return [pieces.heading("Telling moments"), pieces.figure(picture_rows(columns, labels), caption)]
+    return [pieces.heading("Moments with much foreground"), pieces.figure(picture_rows(columns, labels), caption)]
 
 
 def _picture(moment: Moment, view: str) -> str:
