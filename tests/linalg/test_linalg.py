@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator
 from unmingle.core.linalg.low_rank import LowRank, ridge_encoder
 from unmingle.core.linalg.memory import empty_unaliased
 from unmingle.core.linalg.norms import _lanczos_bound, spectral_norm_bound
+from unmingle.core.linalg.systems import solve_positive
 from unmingle.core.linalg.thresholding import WarmSubspace, thin_svd
 from unmingle.core.linalg.units import Units
 
@@ -214,3 +215,9 @@ def test_a_tiny_distance_does_not_drown_in_squares(rng):
     values = np.array([3.0, 2.0, 1.0])
     A, B = LowRank(left, values, right.T), LowRank(left, values + np.array([1e-12, 0, 0]), right.T)
     assert np.isclose(A.distance(B), 1e-12, rtol=0.01, atol=0)
+
+
+@pytest.mark.parametrize("system", [np.diag([1.0, -1.0]), np.full((2, 2), np.nan), np.full((2, 2), np.inf)], ids=str)
+def test_systems_that_no_samples_have_are_refused(system):
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="too large to learn from"):
+        solve_positive(system, np.ones((2, 1)))

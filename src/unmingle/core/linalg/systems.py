@@ -34,17 +34,20 @@ def solve_positive(system: Array, right: Array) -> Array:
     Raises
     ------
     ValueError
-        The numbers in A are beyond the range of float64.
+        The numbers in A are beyond the range of float64, or A is not positive semidefinite.
     """
     if not len(system):
         return np.zeros_like(right)
     try:
         factor = linalg.cholesky(system, check_finite=False)
-        singular = np.ptp(np.log(np.diag(factor))) > -0.5 * np.log(_SMALLEST)
+        regular = np.ptp(np.log(np.diag(factor))) <= -0.5 * np.log(_SMALLEST)
     except linalg.LinAlgError:
-        singular = True
-    if singular:
-        if not np.isfinite(system).all():
-            raise ValueError("The numbers in the data, or the penalties, are too large to learn from.")
-        factor = linalg.cholesky(regularised(system), check_finite=False)
+        regular = False
+    if not regular:  # some libraries take NaN for a number, too
+        try:
+            factor = linalg.cholesky(regularised(system))
+        except ValueError:  # beyond all measure, or sums of a file that no samples have
+            raise ValueError(
+                "The numbers in the data, the penalties or the model are too large to learn from."
+            ) from None
     return linalg.cho_solve((factor, False), right, check_finite=False)
